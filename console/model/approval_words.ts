@@ -19,6 +19,11 @@ export const SCOPE_WORDS: Readonly<Record<Scope, string>> = {
   always: "always",
 };
 
+/** Words that follow `Allow` or `Deny` for a request: a connection belongs to no session. */
+export function scopeWords(scope: Scope, { kind }: ApprovalSource): string {
+  return scope === "session" && kind === "network" ? "while it runs" : SCOPE_WORDS[scope];
+}
+
 /** Writes the time until a moment: `4:05`, `1 h 12 min`; `0:00` when it has passed. */
 export function timeLeft(until: string, nowMs: number): string {
   const seconds = Math.max(0, Math.ceil((Date.parse(until) - nowMs) / 1000));
@@ -33,10 +38,10 @@ export function sourceWords({ kind, id }: ApprovalSource): string {
 }
 
 /** Writes how a request ended: `denied by http at 12:01:30`; of the person's own answer `You denied it at 12:01:30`. */
-export function endWords({ end }: Approval, isMine: boolean = false): string {
+export function endWords({ end, source }: Approval, isMine: boolean = false): string {
   if (!end) return "waiting";
   const { state, by, at, answer } = end;
-  const scope = answer?.scope && answer.scope !== "once" ? ` ${SCOPE_WORDS[answer.scope]}` : "";
+  const scope = answer?.scope && answer.scope !== "once" ? ` ${scopeWords(answer.scope, source)}` : "";
   const edited = answer?.arguments ? ", with edited arguments" : "";
   const who = isMine || by === null ? "" : ` by ${printable(by)}`;
   return `${isMine ? `You ${state} it` : state}${scope}${who} at ${timeOfDay(at)}${edited}`;

@@ -6,7 +6,7 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { Approval } from "../../src/http/answers.ts";
-import { type Scope, SCOPE_WORDS, SCOPES } from "../model/approval_words.ts";
+import { type Scope, SCOPES, scopeWords } from "../model/approval_words.ts";
 import { nameOf } from "../model/shown_values.ts";
 import type { Doing } from "./action.tsx";
 
@@ -18,7 +18,7 @@ export interface GivenAnswer {
 }
 
 /** The form of one request. While its arguments are edited, the answer is for this one call. */
-export function AnswerForm({ of: { id, tool, session_id }, isEdited, doing, onAnswer }: {
+export function AnswerForm({ of: { id, tool, session_id, source }, isEdited, doing, onAnswer }: {
   of: Approval;
   isEdited: boolean;
   doing: Doing;
@@ -29,7 +29,8 @@ export function AnswerForm({ of: { id, tool, session_id }, isEdited, doing, onAn
   const scope: Scope = isEdited ? "once" : chosen;
   const answer = (decision: GivenAnswer["decision"]): void =>
     void doing.run(() => onAnswer({ decision, scope, why: why.trim() }));
-  const words = SCOPE_WORDS[scope];
+  const words = scopeWords(scope, source);
+  const isNetwork = source.kind === "network";
   return (
     <form class="answer" aria-label="Answer" onSubmit={(event) => event.preventDefault()}>
       <fieldset class="scopes">
@@ -41,13 +42,13 @@ export function AnswerForm({ of: { id, tool, session_id }, isEdited, doing, onAn
               name={`${id}-scope`}
               value={one}
               checked={scope === one}
-              disabled={one !== "once" && (isEdited || (one === "session" && session_id === null))}
+              disabled={one !== "once" && (isEdited || (one === "session" && session_id === null && !isNetwork))}
               onChange={() => setChosen(one)}
             />
-            {SCOPE_WORDS[one]}
+            {scopeWords(one, source)}
           </label>
         ))}
-        <span class="hint">{hintOf(scope, tool, isEdited)}</span>
+        <span class="hint">{isNetwork ? NETWORK_HINTS[scope] : hintOf(scope, tool, isEdited)}</span>
       </fieldset>
       <p class="why">
         <label for={`${id}-why`}>Reason</label>
@@ -79,6 +80,12 @@ export function AnswerForm({ of: { id, tool, session_id }, isEdited, doing, onAn
     </form>
   );
 }
+
+const NETWORK_HINTS: Readonly<Record<Scope, string>> = {
+  once: "The connections that wait for it.",
+  session: "This host and port, until the plugin's process ends.",
+  always: "This host and port of this plugin. An installed one is granted it.",
+};
 
 function hintOf(scope: Scope, tool: string, isEdited: boolean): string {
   if (isEdited) return "Edited arguments are for this one call.";

@@ -29,6 +29,16 @@ const CHOICES: readonly { readonly value: Choice; readonly label: string }[] = [
   { value: "later", label: "Leave it" },
 ];
 
+/** A connection goes where the plugin asked for: its host and port cannot be edited. */
+const NETWORK_CHOICES: typeof CHOICES = [
+  { value: "once", label: "Allow this connection" },
+  { value: "session", label: "Allow this host and port while the plugin's process runs" },
+  { value: "always", label: "Always allow the plugin this host and port" },
+  { value: "deny", label: "Deny this connection" },
+  { value: "never", label: "Always deny the plugin this host and port" },
+  { value: "later", label: "Leave it" },
+];
+
 /** Shows requests as they come, and takes the answers, until the person leaves. */
 export async function answerRequests(operator: Operator): Promise<void> {
   try {
@@ -86,7 +96,8 @@ async function askAbout({ desk, request: { id } }: Next, operator: Operator): Pr
   out.line();
   printRequest(request, out, clock.now());
   using watch = watchEnd(desk, id, operator);
-  const choice = await ask.choose(`${request.tool}: allow it?`, CHOICES, watch.signal);
+  const isNetwork = request.source.kind === "network";
+  const choice = await ask.choose(`${request.tool}: allow it?`, isNetwork ? NETWORK_CHOICES : CHOICES, watch.signal);
   if (choice === null) {
     err.line(endedWords(await desk.find(id)));
     return true;
@@ -108,7 +119,8 @@ async function askAbout({ desk, request: { id } }: Next, operator: Operator): Pr
 
 async function answerFor(choice: Choice, request: Approval, { ask, terminal: { err } }: Operator) {
   if (choice === "deny" || choice === "never") {
-    const reason = await ask.text("Why? The model is told; leave it empty to give no reason.");
+    const isHeard = request.source.kind !== "network"; // A plugin hears that it may not connect, and no more.
+    const reason = await ask.text(`Why? ${isHeard ? "The model is told; l" : "L"}eave it empty to give no reason.`);
     const scope = choice === "never" ? "always" as const : "once" as const;
     return { decision: "deny", scope, ...(reason !== "" && { reason }) } satisfies ApprovalAnswer;
   }

@@ -19,6 +19,8 @@ export interface PluginPlace {
   readonly hash?: string;
   /** Capabilities that an installed plugin runs without. */
   readonly withheld?: readonly string[];
+  /** Hosts that it was granted beyond its manifest. */
+  readonly added?: readonly string[];
   readonly secrets?: SystemValues;
 }
 
@@ -43,12 +45,12 @@ export async function withPlugin<T>(
   ]);
   const { runtime: { files }, home } = await placesOf(flags, terminal);
   const local = await readLocalConfig(home, files);
-  const { hash = "", package: pkg = text, withheld } = await installedRecord(text, local, terminal);
+  const { hash = "", package: pkg = text, withheld, added } = await installedRecord(text, local, terminal);
   const secrets = local.secrets.get(pkg);
   return await withPlaces({ ...flags, home }, terminal, async (places) => {
     const dir = `${places.home}/plugins/${text}`;
     await verifyTree(text, dir, hash, files);
-    return await work(places, { dir, hash, withheld, ...(secrets && { secrets }) });
+    return await work(places, { dir, hash, withheld, added, ...(secrets && { secrets }) });
   });
 }
 

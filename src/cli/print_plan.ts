@@ -94,6 +94,15 @@ export function printCapabilities(
   }
 }
 
+/** Prints the hosts that a plugin was granted beyond what it asks for. */
+export function printAdded(added: readonly CapabilityDescription[], out: Printer): void {
+  if (added.length > 0) out.line("  added by you:");
+  for (const description of added) {
+    out.line(`    - ${shownCapability(description.capability)}`);
+    explain(description, out);
+  }
+}
+
 /** Prints the capabilities that a plugin asks for and runs without. */
 export function printWithheld(withheld: readonly CapabilityDescription[], { line, paint }: Printer): void {
   if (withheld.length > 0) line("  withheld:");

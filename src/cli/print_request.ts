@@ -15,7 +15,8 @@ const MAX_LINE_CHARS = 400;
 export function requestLine(request: Approval, { paint }: Printer, nowMs: number): string {
   const { id, tool, agent_path, project_id, source, state, end } = request;
   const how = state === "waiting" ? `${timeLeft(request, nowMs)} left` : `${state}${end?.by ? ` by ${end.by}` : ""}`;
-  return `${id} ${paint.bold(tool)} of ${agent_path} (${project_id}), asked by ${source.id}, ${how}`;
+  const whose = source.kind === "network" ? `${request.plugin}, ` : "";
+  return `${id} ${paint.bold(tool)} of ${whose}${agent_path} (${project_id}), asked by ${source.id}, ${how}`;
 }
 
 /** Prints a request with its arguments. */

@@ -8,10 +8,11 @@ import { asHostError } from "../core/errors/host_error.ts";
 import { ConsentDesk } from "../packages/install/consent_desk.ts";
 import type { ConsentAnswer, ConsentRequest } from "../packages/install/consent_types.ts";
 import { type InstallPorts, settlePackages } from "../packages/install/install_ports.ts";
-import { setEnabled } from "../packages/install/change_installed.ts";
+import { changeGrants, setEnabled } from "../packages/install/change_installed.ts";
 import type { UpgradeHost } from "../packages/install/settle_upgrade.ts";
 import { changesVariables, withSecretsOf } from "../core/manifest/secret_fields.ts";
-import { readLocalConfig } from "../core/project/local_config.ts";
+import { askedCapabilities, coveredBy, withheldOf } from "../core/manifest/withheld.ts";
+import { type InstallRecord, readLocalConfig } from "../core/project/local_config.ts";
 import type { RefusedPlugin } from "../core/project/refused_plugins.ts";
 import type { MissingPlugin, ResolvedInstance } from "../core/project/types.ts";
 import type { Replacement } from "../core/supervisor/types.ts";
@@ -173,6 +174,24 @@ export class HostPackages {
     await this.inTurn(() => this.#renew(plugin, () => this.#sync({ plugin })));
   }
 
+  /** Whether the record of an installed plugin grants a host by now, whatever its running process was given. */
+  async grantsHost(plugin: string, capability: string): Promise<boolean> {
+    const record = await this.#recordOf(plugin);
+    const own = this.#options.model.project.instances.find((one) => one.plugin === plugin);
+    if (record === null || !own) return false;
+    const asked = askedCapabilities(own.manifest);
+    const lost = withheldOf(asked, record.withheld);
+    const granted = [...asked.filter((one) => !lost.includes(one)), ...record.added];
+    return granted.some((one) => coveredBy(one, [capability]).length > 0);
+  }
+
+  /** Grants an installed plugin a host for good; false for a folder of the embedder, which has no record. */
+  async addHost(plugin: string, capability: string): Promise<boolean> {
+    if (await this.#recordOf(plugin) === null) return false;
+    await changeGrants(plugin, { granted: [], add: [capability] }, this.#options.ports);
+    return true;
+  }
+
   /** Runs a change after those that were asked for before it. */
   async inTurn<T>(run: () => Promise<T>): Promise<T> {
     const turn = this.#turn.then(run, run);
@@ -208,10 +227,15 @@ export class HostPackages {
 
   /** Whether the plugin is installed, and not a folder that the embedder vouches for. */
   async #isInstalled(plugin: string): Promise<boolean> {
+    return await this.#recordOf(plugin) !== null;
+  }
+
+  /** Returns the record of an installed plugin; null for any other, and for a folder that the embedder vouches for. */
+  async #recordOf(plugin: string): Promise<InstallRecord | null> {
     const { model, ports } = this.#options;
     const own = model.project.instances.find((one) => one.plugin === plugin);
-    if (own && this.#isVouchedFor(own)) return false;
-    return (await readLocalConfig(ports.home, ports.runtime.files)).records.has(plugin);
+    if (own && this.#isVouchedFor(own)) return null;
+    return (await readLocalConfig(ports.home, ports.runtime.files)).records.get(plugin) ?? null;
   }
 
   #isVouchedFor(one: ResolvedInstance): boolean {

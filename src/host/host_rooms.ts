@@ -26,13 +26,14 @@ import { type CallPlugin, callPlugin } from "./call_plugin.ts";
 import { passGate } from "./gate.ts";
 import { warningLine } from "../core/project/net_rule_warnings.ts";
 import { type HostProject, loadHostProject } from "./host_project.ts";
+import { HeldConnections } from "./held_connections.ts";
 import { askForLoop, type HostDesk, hostDesk } from "./host_desk.ts";
 import { type HostHooks, hostHooks } from "./host_hooks.ts";
 import { type HostJobs, hostJobs } from "./host_jobs.ts";
 import { hostLimits } from "./host_limits.ts";
 import { type HostStorage, hostStorage } from "./host_storage.ts";
 import { HostPackages } from "./host_packages.ts";
-import { LiveRules, ruleKeeper } from "./live_rules.ts";
+import { answerKeeper, LiveRules, ruleKeeper } from "./live_rules.ts";
 import { callableTools, HostModel, registerTools } from "./model.ts";
 import type { UpgradeHost } from "../packages/install/settle_upgrade.ts";
 import { type PluginLogs, pluginLogs } from "./plugin_logs.ts";
@@ -146,8 +147,9 @@ export async function openRooms(options: HostCoreOptions, host: () => Host): Pro
       request_id: ids.create("req"),
     }),
   };
-  const { rules, desk, ruleWatch } = openDesk(ground, () => jobs);
-  const watched = { ...ground, desk, rules, ...openSupervisor(ground) };
+  const { rules, desk, ruleWatch } = openDesk(ground, () => jobs, () => store);
+  const held = new HeldConnections({ ...ground, rules, desk, clock, packages: () => store });
+  const watched = { ...ground, desk, rules, ...openSupervisor(ground, held) };
   const called = { ...watched, ...openCalls(watched) };
   const { chain, sessions, supervisor, storage, emitter } = called;
   const jobs: HostJobs = hostJobs({
@@ -195,6 +197,7 @@ export async function openRooms(options: HostCoreOptions, host: () => Host): Pro
 function openDesk(
   { options, loaded, audit, secrets, warn }: Ground,
   jobs: () => HostJobs,
+  packages: () => HostPackages,
 ): Pick<HostRooms, "rules" | "desk" | "ruleWatch"> {
   const { home, runtime, onAsk = null } = options;
   const projectId = loaded.resolved.id;
@@ -206,7 +209,7 @@ function openDesk(
     ...runtime,
     secrets,
     audit,
-    keepAlways: ruleKeeper(rules, { home, runtime }),
+    keepAlways: answerKeeper(ruleKeeper(rules, { home, runtime }), packages),
     onAsk,
     warn,
   });
@@ -235,6 +238,7 @@ type Ground =
 
 function openSupervisor(
   { options, loaded: { operator }, model, audit, secrets, storage, logs, warn }: Ground,
+  held: HeldConnections,
 ): Pick<HostRooms, "supervisor" | "recorder"> {
   const { runtime, home, operatorId = null } = options;
   const onFailure = ({ code, message }: HostError): void => warn(`Recording has ended [${code}]: ${message}`);
@@ -249,6 +253,7 @@ function openSupervisor(
       ...hostLimits(options.limits, operator),
       storageAvailable: storage.isAvailable,
       onRequest: storage.handle,
+      askNetwork: (plugin, target, signal) => held.ask(plugin, target, signal),
       onTools: (plugin) => registerTools(plugin, model, audit),
       logLevel: operator.logLevel,
       runtimes: operator.runtimes,

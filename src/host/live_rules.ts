@@ -11,6 +11,7 @@ import { addToolRule } from "../core/project/edit_tool_rules.ts";
 import { readOperatorConfig } from "../core/project/operator_config.ts";
 import { rulesOf } from "../core/project/tool_rules.ts";
 import type { Project } from "../core/project/types.ts";
+import type { HostPackages } from "./host_packages.ts";
 
 type RuledProject = Pick<Project, "id" | "agents">;
 
@@ -52,6 +53,19 @@ export class LiveRules {
     this.#project = project;
     this.#judge = compileRules(rulesOf(operator, project));
   }
+}
+
+/** Returns what keeps an answer `always`: about the network with the plugin's grants, else with the rules. */
+export function answerKeeper(
+  rules: DeskPorts["keepAlways"],
+  packages: () => Pick<HostPackages, "addHost">,
+): DeskPorts["keepAlways"] {
+  return async (approval, source, answer) => {
+    if (source.kind !== "network") return await rules(approval, source, answer);
+    const { plugin } = approval;
+    // A no has no place in the record: a host that is not in it is not granted.
+    return plugin !== null && answer.decision === "allow" && await packages().addHost(plugin, source.id);
+  };
 }
 
 /** Returns what keeps an answer `always` to a rule of the operator: a rule above that one, in force at once. */

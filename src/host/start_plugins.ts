@@ -76,10 +76,10 @@ export function specOf(
   one: ResolvedInstance,
   { resolved, isEnabled, operator }: SpecProject,
 ): PluginSpec {
-  const { dir, hash, instance, config, manifest: { withheld } } = one;
+  const { dir, hash, instance, config, manifest: { withheld, added } } = one;
   return {
     dir,
-    ...defined({ hash, withheld }),
+    ...defined({ hash, withheld, added }),
     instance,
     config,
     projectDir: resolved.dir,

@@ -74,8 +74,12 @@ export async function syncPlugins(
   return { failed, gone };
 }
 
-/** Whether both run the same files with the same capabilities. */
+/**
+ * Whether both run the same files with the same capabilities. A host that was added meanwhile restarts nothing: the
+ * running gatekeeper lets it through, or asks.
+ */
 function isSame(a: ResolvedInstance | undefined, b: ResolvedInstance | undefined): boolean {
   if (a === undefined || b === undefined || a.dir !== b.dir || a.hash !== b.hash) return false;
+  if ((a.manifest.added ?? []).some((host) => !b.manifest.capabilities.includes(host))) return false;
   return canonicalText(a.manifest.withheld ?? []) === canonicalText(b.manifest.withheld ?? []);
 }

@@ -10,8 +10,11 @@ import { readOperatorConfig } from "../core/project/operator_config.ts";
 import { canonicalText } from "../core/values/canonical_text.ts";
 import { type Polling, polling, stampOf } from "./polling.ts";
 
-/** Time between two looks. A change is read once the file has rested from one look to the next. */
-export const RULES_LOOK_MS = 1_000;
+/**
+ * Time between two looks. A change is read once the file has rested from one look to the next. No other timer of a host
+ * is as long: looks of several watches fall together less often.
+ */
+export const RULES_LOOK_MS = 1_700;
 
 /** The host whose rules are watched over. */
 export interface WatchRulesOptions {

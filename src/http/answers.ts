@@ -250,6 +250,8 @@ export interface StandingAnswer {
   readonly project_id: string;
   readonly agent_path: string;
   readonly tool: string;
+  /** The plugin whose connections it is about; null for calls of tools. */
+  readonly plugin: string | null;
   readonly source: ApprovalSource;
   readonly decision: "allow" | "deny";
   readonly reason: string | null;

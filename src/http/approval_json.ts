@@ -32,13 +32,14 @@ export function approvalJson(approval: Approval): ApprovalJson {
 
 /** Returns a standing answer as the API spells it. */
 export function standingAnswerJson(answer: StandingAnswer): StandingAnswerJson {
-  const { id, createdAt, projectId, agentPath, tool, source, decision, reason, sessionId, by } = answer;
+  const { id, createdAt, projectId, agentPath, tool, plugin = null, source, decision, reason, sessionId, by } = answer;
   return {
     id,
     created_at: createdAt,
     project_id: projectId,
     agent_path: agentPath,
     tool,
+    plugin,
     source,
     decision,
     reason,

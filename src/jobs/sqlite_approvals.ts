@@ -74,8 +74,9 @@ export function sqliteApprovals({ database, alone, reading }: SqliteAccess): App
 }
 
 /** Two answers with the same address settle the same calls: the newer one replaces the other. */
-export function addressOf({ projectId, source, tool, agentPath, sessionId }: StandingAnswer): string {
-  return JSON.stringify([projectId, source.kind, source.id, tool, agentPath, sessionId]);
+export function addressOf({ projectId, source, tool, plugin, agentPath, sessionId }: StandingAnswer): string {
+  const whose = plugin === undefined ? [] : [plugin];
+  return JSON.stringify([projectId, source.kind, source.id, tool, agentPath, sessionId, ...whose]);
 }
 
 function read<T>(rows: SqlValue[][]): T[] {

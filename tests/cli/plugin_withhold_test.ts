@@ -88,6 +88,33 @@ test("plugin upgrade keeps what was withheld unless --grant names it", async (t)
   assert.deepEqual([back.done, back.capabilities, back.withheld], ["upgraded", [read, "kaged:storage:write"], []]);
 });
 
+test("a host that was added to the record is shown, kept by an upgrade, and taken back by withhold or by an upgrade that withholds it", async (t) => {
+  const { home, kaged, json, made, local } = await ground(t);
+  const [own, host, other] = ["net:a.example:443", "net:b.example:443", "net:c.example:443"];
+  await made("n1", { version: "1.0.0", capabilities: [own] });
+  await kaged("plugin", "install", "./n1", "--grant", own);
+  const record = await local();
+  await writeFile(join(home, "local.toml"), record.replace(/^version = .*$/m, `$&\nadded = ["${host}", "${other}"]`));
+  const info = await kaged("plugin", "info", "echo");
+  assert.ok(info.stdout.includes(`  added by you:\n    - ${host}\n`), info.stdout);
+  const { plugins: [row] } = await json("plugin", "list");
+  assert.deepEqual([row.capabilities, row.added], [[own, host, other], [host, other]]);
+
+  const taken = await json("plugin", "withhold", "echo", other);
+  assert.deepEqual([taken.changed, taken.capabilities, taken.withheld], [true, [own, host], []]);
+  const unknown = await kaged("plugin", "withhold", "echo", other);
+  assert.match(unknown.stderr, /^error\[install\.capability_unknown\]/);
+
+  await made("n2", { version: "2.0.0", capabilities: [own] });
+  const kept = await kaged("plugin", "upgrade", "echo", "./n2");
+  assert.ok(kept.stdout.includes("Capability changes: none\n"), kept.stdout);
+  assert.match(await local(), /^added = \["net:b\.example:443"\]$/m);
+  await made("n3", { version: "3.0.0", capabilities: [own, host] });
+  const upgraded = await json("plugin", "upgrade", "echo", "./n3", "--withhold", host);
+  assert.deepEqual([upgraded.capabilities, upgraded.withheld], [[own], [host]]);
+  assert.match(await local(), /^added = \[\]$/m);
+});
+
 test("plugin grant and plugin withhold change the grants of an installed plugin, and running hosts reload it", async (t) => {
   const { dir, home, kaged, json, read, path } = await ground(t);
   await kaged("plugin", "install", "./v1", "--withhold", read, "--grant", "kaged:storage:write");

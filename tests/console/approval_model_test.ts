@@ -81,9 +81,9 @@ test("a draft of arguments keeps its meaning, shows every character, and is sent
 test("the time left and the end of a request are written for people", () => {
   const at = (left: number): string => timeLeft(new Date(1_000_000 + left * 1000).toISOString(), 1_000_000);
   assert.deepEqual([at(600), at(65), at(0.2), at(-5), at(4320)], ["10:00", "1:05", "0:01", "0:00", "1 h 12 min"]);
-  const ended = (end: Partial<NonNullable<Approval["end"]>>): Approval => {
+  const ended = (end: Partial<NonNullable<Approval["end"]>>, kind: Approval["source"]["kind"] = "rule"): Approval => {
     const known = { state: "allowed", at: "2026-01-01T12:00:00Z", by: "\u001b[31mcli", answer: null, reason: null };
-    return { end: { ...known, ...end } } as Approval;
+    return { end: { ...known, ...end }, source: { kind, id: "config.toml:1" } } as Approval;
   };
   const noon = timeOfDay("2026-01-01T12:00:00Z");
   assert.equal(endWords(ended({})), `allowed by \\u001b[31mcli at ${noon}`);
@@ -92,5 +92,7 @@ test("the time left and the end of a request are written for people", () => {
     endWords(ended({ answer }), true),
     `You allowed it for this session at ${noon}, with edited arguments`,
   );
+  const connected = endWords(ended({ answer: { decision: "allow", scope: "session" } }, "network"), true);
+  assert.equal(connected, `You allowed it while it runs at ${noon}`);
   assert.equal(endWords(ended({ state: "expired", by: null })), `expired at ${noon}`);
 });

@@ -156,6 +156,7 @@ test("N-026 a standing answer is listed and revoked over HTTP, and the next call
     project_id: "music",
     agent_path: "primary",
     tool: TOOL,
+    plugin: null,
     source: { kind: "rule", id: "config.toml:1" },
     decision: "allow",
     reason: "Fine",

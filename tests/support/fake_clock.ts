@@ -22,9 +22,23 @@ export interface FakeClock extends Clock {
   isDueIn(ms: number): boolean;
 }
 
-/** Makes a clock that shows `startMs` (default: 2026-01-01T00:00:00Z) and whose monotonic time starts at 0. */
-export function createFakeClock(startMs: number = Date.UTC(2026, 0, 1)): FakeClock {
-  const timers = new Map<number, { dueMs: number; run: () => void; keepAlive: boolean }>();
+interface Timer {
+  readonly dueMs: number;
+  readonly run: () => void;
+  readonly keepAlive: boolean;
+  readonly isCounted: boolean;
+}
+
+/**
+ * Makes a clock that shows `startMs` (default: 2026-01-01T00:00:00Z) and whose monotonic time starts at 0. Timers of
+ * `uncountedMs` run like all others, and are not counted among those that wait.
+ */
+export function createFakeClock(
+  startMs: number = Date.UTC(2026, 0, 1),
+  { uncountedMs }: { readonly uncountedMs?: number } = {},
+): FakeClock {
+  const timers = new Map<number, Timer>();
+  const counted = (): Timer[] => [...timers.values()].filter(({ isCounted }) => isCounted);
   let elapsedMs = 0;
   let lastTimer = 0;
 
@@ -39,7 +53,7 @@ export function createFakeClock(startMs: number = Date.UTC(2026, 0, 1)): FakeClo
     monotonic: () => elapsedMs,
     after(ms: number, run: () => void, { keepAlive = false } = {}): () => void {
       const id = ++lastTimer;
-      timers.set(id, { dueMs: elapsedMs + Math.max(0, ms), run, keepAlive });
+      timers.set(id, { dueMs: elapsedMs + Math.max(0, ms), run, keepAlive, isCounted: ms !== uncountedMs });
       return () => void timers.delete(id);
     },
     advance(ms: number): void {
@@ -51,16 +65,16 @@ export function createFakeClock(startMs: number = Date.UTC(2026, 0, 1)): FakeClo
       }
       elapsedMs = endMs;
     },
-    isDueIn: (ms: number): boolean => [...timers.values()].some(({ dueMs }) => dueMs === elapsedMs + ms),
+    isDueIn: (ms: number): boolean => counted().some(({ dueMs }) => dueMs === elapsedMs + ms),
     get waiting(): number {
-      return timers.size;
+      return counted().length;
     },
     get keepingAlive(): number {
-      return [...timers.values()].filter(({ keepAlive }) => keepAlive).length;
+      return counted().filter(({ keepAlive }) => keepAlive).length;
     },
     get nextInMs(): number | null {
-      const next = nextDue();
-      return next && next.dueMs - elapsedMs;
+      const next = Math.min(...counted().map(({ dueMs }) => dueMs));
+      return Number.isFinite(next) ? next - elapsedMs : null;
     },
   };
 }

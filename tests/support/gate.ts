@@ -9,6 +9,7 @@ import type { TestContext } from "node:test";
 import { detectRuntime } from "../../src/adapters/default.ts";
 import type { BoundOptions } from "../../src/core/cage/net/bound/bound_gate.ts";
 import { type NetEvent, openGatekeeper } from "../../src/core/cage/net/gatekeeper.ts";
+import type { AskNetwork } from "../../src/core/cage/net/held_targets.ts";
 import { hostRules, type NetRule } from "../../src/core/cage/net/net_parts.ts";
 import { readCapabilities } from "../../src/core/manifest/capability.ts";
 import type { Network } from "../../src/core/ports/ports.ts";
@@ -75,13 +76,15 @@ export interface GateOptions {
   readonly port?: number;
   /** Secrets and limits. */
   readonly bound?: BoundOptions;
+  /** Asks a person about a target that was not granted. */
+  readonly askNetwork?: AskNetwork | undefined;
   /** Parts of the network to replace. */
   readonly network?: Partial<Network>;
 }
 
 /** Opens a gatekeeper that goes away with the test. */
 export async function openGate(t: TestContext, options: GateOptions): Promise<Gate> {
-  const { capabilities, names = {}, port, bound = null } = options;
+  const { capabilities, names = {}, port, bound = null, askNetwork } = options;
   const runtime = await detectRuntime();
   const path = `${await scratchDir(t)}/gate`;
   const clock = createFakeClock();
@@ -103,7 +106,8 @@ export async function openGate(t: TestContext, options: GateOptions): Promise<Ga
     ...options.network,
   };
   const rules = hostRules(readCapabilities(capabilities).filter((asked): asked is NetRule => asked.kind === "net"));
-  const gatekeeper = await openGatekeeper({ path, rules, network, clock, bound, onNet: (event) => events.push(event) });
+  const onNet = (event: NetEvent): void => void events.push(event);
+  const gatekeeper = await openGatekeeper({ path, rules, network, clock, bound, onNet, askNetwork });
   t.after(() => gatekeeper.close());
   const open = (): Socket => connect({ path, allowHalfOpen: true }).on("error", () => {});
   return {

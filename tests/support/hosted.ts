@@ -11,6 +11,7 @@ import { detectRuntime } from "../../src/adapters/default.ts";
 import type { AuditEvent, AuditType } from "../../src/core/audit/events.ts";
 import { createHost } from "../../src/create_host.ts";
 import type { Host, HostOptions } from "../../src/host/types.ts";
+import { RULES_LOOK_MS } from "../../src/host/watch_rules.ts";
 import type { Runtime } from "../../src/core/ports/ports.ts";
 import type { PluginLogLine } from "../../src/core/supervisor/types.ts";
 import { createFakeClock, type FakeClock } from "./fake_clock.ts";
@@ -65,7 +66,8 @@ export interface HostedOptions extends Partial<Omit<HostOptions, "plugins">> {
 /** Makes a host for one test: `await using h = await hosted({ … })`. */
 export async function hosted(options: HostedOptions = {}): Promise<Hosted> {
   const { yaml, primary = {}, fixtures = {}, local, config, folder = "music", ports, start = true, ...given } = options;
-  const clock = createFakeClock();
+  // Every host looks at the operator's rules from time to time: no test is about that timer by chance.
+  const clock = createFakeClock(undefined, { uncountedMs: RULES_LOOK_MS });
   const root = await realpath(await mkdtemp(join(tmpdir(), "kaged-host-")));
   const [home, dir] = [given.home ?? join(root, "home"), join(root, folder)];
   await mkdir(home, { recursive: true, mode: 0o700 });

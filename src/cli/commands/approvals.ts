@@ -172,12 +172,12 @@ async function listStanding(operator: Operator): Promise<void> {
     return (await Promise.all(desks.map((desk) => desk.standing()))).flat();
   });
   if (json) return out.json({ answers });
-  for (const { id, decision, tool, agent_path, project_id, source, session_id, reason } of answers) {
+  for (const { id, decision, tool, plugin, agent_path, project_id, source, session_id, reason } of answers) {
     const until = session_id === null ? "always" : `session ${session_id}`;
     const why = reason === null ? "" : `: ${reason}`;
     out.line(
-      `${id} ${out.paint.bold(decision)} ${tool} of ${agent_path} (${project_id}), ` +
-        `asked by ${source.id}, ${until}${out.paint.dim(why)}`,
+      `${id} ${out.paint.bold(decision)} ${plugin === null ? "" : `${plugin}, `}${tool} of ${agent_path} ` +
+        `(${project_id}), asked by ${source.id}, ${until}${out.paint.dim(why)}`,
     );
   }
   if (answers.length === 0) err.line("No answer holds for later calls");

@@ -137,7 +137,7 @@ async function callIn(
   );
   const { instance } = await supervisor.register({
     dir,
-    ...defined({ hash: place.hash, withheld: place.withheld }),
+    ...defined({ hash: place.hash, withheld: place.withheld, added: place.added }),
     config,
     projectDir,
   });

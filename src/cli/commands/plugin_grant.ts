@@ -26,7 +26,8 @@ export function addPluginGrant(parent: Command, terminal: Terminal): void {
     .summary("have a plugin run without some of its capabilities")
     .description(
       "Takes capabilities from an installed plugin, and with them every other that would give it the same. Running hosts\n" +
-        "reload it; where it cannot start without them, it stays down. An upgrade does not bring them back.",
+        "reload it; where it cannot start without them, it stays down. An upgrade does not bring them back. A host that\n" +
+        "was added at the desk (kaged approvals, always) is taken back by it too.",
     )
     .argument("<name>", "the plugin's name")
     .argument("<capability...>", "as the manifest has it, such as net:api.example.com:443", collected(canonical))

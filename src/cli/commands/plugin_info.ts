@@ -12,7 +12,7 @@ import { hostLimits } from "../../host/host_limits.ts";
 import { operate, type Operator, unknownPlugin, withStorage } from "../operator.ts";
 import { requirePluginName } from "../options.ts";
 import { describeSecrets } from "../../packages/consent/describe_secret.ts";
-import { describeAll, printCapabilities, printFacts, printSecrets, printWithheld } from "../print_plan.ts";
+import { describeAll, printAdded, printCapabilities, printFacts, printSecrets, printWithheld } from "../print_plan.ts";
 import { hostsWith } from "../../http/running_hosts.ts";
 import { counted, type Terminal } from "../terminal.ts";
 import { installedJson } from "./plugin_list.ts";
@@ -95,7 +95,10 @@ function printInfo(name: string, info: Info, operator: Operator): void {
   printFacts(facts, out);
   if (problem) line(paint.yellow(`  problem: ${problem.message}`));
   out.hint(problem?.hint);
-  if (manifest) printCapabilities(describeAll(manifest, operator), out);
+  const { capabilities = [], added = [] } = manifest ?? {};
+  const asked = capabilities.filter((one) => !added.includes(one));
+  if (manifest) printCapabilities(describeAll({ name, capabilities: asked }, operator), out);
+  if (manifest) printAdded(describeAll({ name, capabilities: added }, operator), out);
   if (manifest) printWithheld(describeAll({ name, capabilities: manifest.withheld ?? [] }, operator), out);
   if (manifest) printSecrets(describeSecrets(manifest), out);
   for (const { project, sessions, instances } of hosts) {

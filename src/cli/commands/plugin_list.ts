@@ -32,7 +32,7 @@ const JSON_SHAPE = `
 States: disabled, enabled (no host runs it now), spawning, running, crashed, failed, refused (a running host does not
 run it as its project declares it), tampered, files missing, disabled (invalid manifest).
 With --json it prints { "plugins": [ { "name", "version", "status", "enabled", "local", "projects", "description",
-"license", "homepage", "package", "source", "hash", "capabilities", "withheld", "problem" } ],
+"license", "homepage", "package", "source", "hash", "capabilities", "withheld", "added", "problem" } ],
 "next": "<cursor>" | null }.`;
 
 interface ListFlags extends PageQuery {
@@ -81,7 +81,7 @@ function runningPlugin(name: string, instances: readonly RunningInstance[]): Ins
   const projects = [...new Set(instances.map(({ project }) => project))];
   const enabled = instances.some(({ state }) => state !== "disabled" && state !== "refused");
   const facts = defined({ package: pkg ?? undefined, version: version ?? undefined });
-  const record = { name, local: false, enabled, projects, withheld: [], ...facts };
+  const record = { name, local: false, enabled, projects, withheld: [], added: [], ...facts };
   return { record, dir: "", manifest: null, problem: null };
 }
 
@@ -145,6 +145,7 @@ export function installedJson({ record, manifest, problem }: InstalledPlugin, st
     hash,
     capabilities: manifest?.capabilities ?? null,
     withheld: manifest?.withheld ?? [],
+    added: manifest?.added ?? [],
     problem: problem && { code: problem.code, message: problem.message },
   };
 }

@@ -151,7 +151,7 @@ async function installedManifest(
   const record = [...records.values()].find(({ name, package: own = name, hash }) => own === pkg && hash !== undefined);
   if (!record) return null;
   return await readManifest(`${home}/plugins/${record.name}`, runtime.files).then(
-    ({ manifest }) => grantedManifest(manifest, record.withheld),
+    ({ manifest }) => grantedManifest(manifest, record.withheld, record.added),
     () => null,
   );
 }

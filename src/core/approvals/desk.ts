@@ -265,9 +265,10 @@ export class Desk implements Approvals {
   async #rulingOf(done: Approval, call: AskedCall): Promise<Ruling> {
     const { state, end } = done;
     const by = end?.by ?? "nobody";
-    if (state !== "allowed") return { isAllowed: false, by, reason: end?.reason ?? "A person said no" };
-    const edited = end?.answer?.arguments;
-    if (!edited) return { isAllowed: true, arguments: call.arguments, isEdited: false, by };
+    const { scope = "once", arguments: edited } = end?.answer ?? {};
+    const reach = scope === "once" ? {} : { scope };
+    if (state !== "allowed") return { isAllowed: false, by, reason: end?.reason ?? "A person said no", ...reach };
+    if (!edited) return { isAllowed: true, arguments: call.arguments, isEdited: false, by, ...reach };
     return { isAllowed: true, arguments: await sentArguments(edited, done, call), isEdited: true, by };
   }
 

@@ -12,6 +12,7 @@ import type {
   ApprovalAnswer,
   ApprovalEnd,
   ApprovalRequest,
+  ApprovalScope,
   ApprovalSource,
   ApprovalStore,
   StandingAnswer,
@@ -38,8 +39,12 @@ export interface AskedCall
 
 /** What became of it. */
 export type Ruling =
-  | { readonly isAllowed: true; readonly arguments: Args; readonly isEdited: boolean; readonly by: string }
-  | { readonly isAllowed: false; readonly by: string; readonly reason: string };
+  & (
+    | { readonly isAllowed: true; readonly arguments: Args; readonly isEdited: boolean; readonly by: string }
+    | { readonly isAllowed: false; readonly by: string; readonly reason: string }
+  )
+  /** How far the answer reaches, where that is beyond this call and the answer was given to it. */
+  & { readonly scope?: Exclude<ApprovalScope, "once"> };
 
 /** Something that happened to a request. */
 export interface ApprovalEvent {

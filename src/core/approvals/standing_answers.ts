@@ -28,12 +28,13 @@ export function checkReach({ sources }: Pick<Approval, "sources">, { scope }: Pi
 
 /** Finds the answer that each of those that ask has been given before; the newest counts. */
 export function standingFor(
-  { asked, tool, agentPath, sessionId }: AskedCall,
+  { asked, tool, plugin, agentPath, sessionId }: AskedCall,
   all: readonly StandingAnswer[],
 ): Answered[] {
   const fits = (kept: StandingAnswer, { kind, id }: ApprovalSource): boolean =>
     kept.tool === tool && kept.agentPath === agentPath && kept.source.kind === kind && kept.source.id === id &&
-    (kept.sessionId === null || kept.sessionId === sessionId);
+    // The same host may be asked for by every plugin: an answer is for the one that it was given to.
+    (kind !== "network" || kept.plugin === plugin) && (kept.sessionId === null || kept.sessionId === sessionId);
   return asked.map((one) => ({ ...one, answer: all.findLast((kept) => fits(kept, one.source)) ?? null }));
 }
 
@@ -51,6 +52,7 @@ export async function keepAnswer(
 ): Promise<void> {
   const { scope = "once", decision } = answer;
   const { id, projectId, agentPath, tool, end } = done;
+  const plugin = done.source.kind === "network" ? { plugin: done.plugin ?? "" } : {};
   const sessionId = scope === "session" ? done.sessionId : null;
   if (scope === "once" || (scope === "session" && sessionId === null)) return;
   for (const source of done.sources) {
@@ -62,7 +64,7 @@ export async function keepAnswer(
           cause,
         });
       });
-      log.rulesChanged("added", inWords({ decision, tool, agentPath, source }), end?.by ?? "person");
+      log.rulesChanged("added", inWords({ decision, tool, agentPath, source, ...plugin }), end?.by ?? "person");
       if (isWritten) continue;
     }
     await ports.store().keep({
@@ -71,6 +73,7 @@ export async function keepAnswer(
       projectId,
       agentPath,
       tool,
+      ...plugin,
       source,
       decision,
       reason: end!.reason,
@@ -82,7 +85,11 @@ export async function keepAnswer(
 
 /** A standing answer in words, for the audit. */
 export function inWords(
-  { decision, tool, agentPath, source }: Pick<StandingAnswer, "decision" | "tool" | "agentPath" | "source">,
+  { decision, tool, agentPath, source, plugin }: Pick<
+    StandingAnswer,
+    "decision" | "tool" | "agentPath" | "source" | "plugin"
+  >,
 ): string {
-  return `${decision} ${tool} of ${agentPath}, asked by ${source.id}`;
+  const what = plugin === undefined ? tool : `${plugin}, ${tool}`;
+  return `${decision} ${what} of ${agentPath}, asked by ${source.id}`;
 }

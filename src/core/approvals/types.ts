@@ -93,6 +93,8 @@ export interface StandingAnswer {
   readonly agentPath: string;
   /** Full name of the tool. */
   readonly tool: string;
+  /** The plugin whose connections it is about; absent for calls of tools. */
+  readonly plugin?: string;
   /** Whose question it answers. */
   readonly source: ApprovalSource;
   /** Whether such calls go on. */

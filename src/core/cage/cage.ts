@@ -9,6 +9,7 @@ import type { Command, Exit } from "../ports/ports.ts";
 import type { CageLimits, CageLimitStatus } from "./limits/cage_limits.ts";
 import type { BoundSecret, NetLimit } from "./net/bound_secret.ts";
 import type { NetDenial, NetEvent } from "./net/gatekeeper.ts";
+import type { AskNetwork } from "./net/held_targets.ts";
 
 /** Places the host owns or that grants may be relative to. */
 export interface CagePlaces {
@@ -55,6 +56,8 @@ export interface CageRequest {
   readonly onNet?: (event: NetEvent) => void;
   /** Receives every refusal; {@link onNet} gets each different one once a minute. */
   readonly onRefused?: (refusal: NetDenial) => void;
+  /** Asks a person about a target that was not granted. Default: it is refused. */
+  readonly askNetwork?: AskNetwork | undefined;
   /** Removes what was made on the host for this one start: runs when the cage is closed, or could not be built. */
   readonly cleanUp?: () => Promise<void>;
 }

@@ -86,6 +86,7 @@ async function buildCage(request: CageRequest, runtime: Runtime): Promise<Cage> 
         onNet,
         bound,
         onRefused: request.onRefused,
+        askNetwork: request.askNetwork,
       });
     }
   } catch (error) {

@@ -83,6 +83,8 @@ export interface Manifest {
   readonly capabilities: readonly string[];
   /** Rights that its file asks for and the operator withheld; absent without any, and no field of the file. */
   readonly withheld?: readonly string[];
+  /** Hosts that the operator granted beyond its file, part of {@link capabilities}; absent without any, and no field of it. */
+  readonly added?: readonly string[];
   /** Default: `observer` when it has hooks. */
   readonly roles: readonly PluginRole[];
   /** Lifecycle hooks it subscribes to. */
@@ -125,7 +127,7 @@ export type ManifestSecret = NonNullable<Manifest["secrets"]>[string];
 export const RECORD_TEXTS: readonly string[] = ["installed", "version", "hash", "package", "source"];
 
 /** Keys of `[plugins.<name>]` in local.toml that are the host's: no plugin may have a secret of such a name. */
-export const RECORD_KEYS: readonly string[] = [...RECORD_TEXTS, "local", "enabled", "projects", "withheld"];
+export const RECORD_KEYS: readonly string[] = [...RECORD_TEXTS, "local", "enabled", "projects", "withheld", "added"];
 
 /** Groups of built-in tools: a plugin of such a name is warned of, and a switch for such a tool means no plugin. */
 export const BUILTIN_NAMES: readonly string[] = ["file", "search", "code", "debug", "shell", "kaged"];

@@ -14,7 +14,7 @@ import type { Manifest, ManifestSecret, ManifestTool, PluginRole } from "./manif
 import { oneLine, oneLineAndBreaks } from "./one_line.ts";
 
 /** A manifest as its author wrote it, with the defaults that need no other field. */
-export interface ManifestInput extends Omit<Manifest, "roles" | "capabilities" | "withheld"> {
+export interface ManifestInput extends Omit<Manifest, "roles" | "capabilities" | "withheld" | "added"> {
   /** Strings, or the maps that `- net: []` becomes. */
   readonly capabilities: readonly unknown[];
   /** The only role, in the older spelling. */

@@ -1,6 +1,6 @@
 /**
- * Capabilities that a manifest asks for and the operator withholds. This is the one place that takes them away: cages,
- * storage, gatekeeper and handshake read the list that is left.
+ * Capabilities that a manifest asks for and the operator withholds, and hosts that the operator adds to them. This is the
+ * one place that changes the list: cages, storage, gatekeeper and handshake read the one that it returns.
  *
  * @module
  */
@@ -10,26 +10,34 @@ import type { Manifest, ManifestSecret } from "./manifest.ts";
 
 /**
  * Returns the manifest as the operator granted it: without each capability that is in `withheld`, or that would give
- * the plugin one of these all the same, and with no secret bound to a host that it cannot reach.
+ * the plugin one of these all the same, with the hosts of `added`, and with no secret bound to a host that it cannot
+ * reach.
  */
-export function grantedManifest(manifest: Manifest, withheld: readonly string[]): Manifest {
+export function grantedManifest(
+  manifest: Manifest,
+  withheld: readonly string[],
+  added: readonly string[] = [],
+): Manifest {
   const lost = withheldOf(manifest.capabilities, withheld);
-  if (lost.length === 0) return manifest;
-  const capabilities = manifest.capabilities.filter((one) => !lost.includes(one));
+  const left = manifest.capabilities.filter((one) => !lost.includes(one));
+  const more = added.filter((one) => !left.some((has) => coveredBy(has, [one]).length > 0));
+  if (lost.length === 0 && more.length === 0) return manifest;
+  const capabilities = [...left, ...more];
   const { secrets } = manifest;
   return {
     ...manifest,
     capabilities,
-    withheld: [...manifest.withheld ?? [], ...lost],
+    ...(lost.length > 0 && { withheld: [...manifest.withheld ?? [], ...lost] }),
+    ...(more.length > 0 && { added: more }),
     ...(secrets && { secrets: reachableSecrets(secrets, capabilities) }),
   };
 }
 
 /** Returns every capability that the file of the plugin asks for, whether the operator granted it or not. */
 export function askedCapabilities(
-  { capabilities, withheld = [] }: Pick<Manifest, "capabilities" | "withheld">,
+  { capabilities, withheld = [], added = [] }: Pick<Manifest, "capabilities" | "withheld" | "added">,
 ): string[] {
-  return [...capabilities, ...withheld];
+  return [...capabilities.filter((one) => !added.includes(one)), ...withheld];
 }
 
 /** Returns those of `asked` that `withheld` takes away: each that is in it, and each that covers one of it. */

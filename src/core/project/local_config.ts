@@ -36,6 +36,8 @@ export interface InstallRecord {
   readonly projects: readonly string[];
   /** Capabilities that the operator withholds, until one is granted by name. */
   readonly withheld: readonly string[];
+  /** Hosts that the operator granted beyond the manifest, until one is withheld by name. */
+  readonly added: readonly string[];
 }
 
 /** Values the operator set for a plugin: `[plugins."<package>"]`, variables not filled in yet. Holds secrets. */
@@ -114,6 +116,7 @@ function recordOf(name: string, table: Fields): InstallRecord {
     enabled: table.get("enabled", FLAG) ?? false,
     projects: textsOf("projects", "Expected ids of projects", table),
     withheld: withheldIn(table),
+    added: addedIn(table),
   };
 }
 
@@ -123,6 +126,17 @@ function withheldIn(table: Fields): string[] {
   const read = textsOf("withheld", message, table).map(parseCapability);
   if (!read.every(({ ok }) => ok)) table.error("wrong_type", "withheld", { message });
   return read.flatMap((one) => one.ok ? [formatCapability(one.capability)] : []);
+}
+
+/** Returns the added hosts in their one spelling. Nothing but a host can be added. */
+function addedIn(table: Fields): string[] {
+  const message = "Expected hosts, such as net:api.example.com:443";
+  const read = textsOf("added", message, table).map(parseCapability);
+  const hosts = read.flatMap((one) => {
+    return one.ok && one.capability.kind === "net" && one.capability.scope === "host" ? [one.capability] : [];
+  });
+  if (hosts.length < read.length) table.error("wrong_type", "added", { message });
+  return hosts.map(formatCapability);
 }
 
 function textsOf(key: string, message: string, table: Fields): string[] {

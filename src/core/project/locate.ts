@@ -60,7 +60,7 @@ export function pluginLocator({ plugins = {}, home, local, files, projectId }: L
     const dir = `${home}/plugins/${name}`;
     const record = local.records.get(name);
     if (!record || !servesProject(record, projectId)) return null;
-    const { package: recorded, hash, withheld } = record;
+    const { package: recorded, hash, withheld, added } = record;
     if (recorded !== undefined && recorded !== pkg) {
       throw new HostError("project.package_mismatch", `Plugin "${name}" was installed from "${recorded}"`, {
         data: { plugin: name, expected: pkg, found: recorded },
@@ -75,7 +75,7 @@ export function pluginLocator({ plugins = {}, home, local, files, projectId }: L
     }
     const found = await readManifest(dir, files);
     if (found.manifest.name === name) {
-      return { dir, hash, ...found, manifest: grantedManifest(found.manifest, withheld) };
+      return { dir, hash, ...found, manifest: grantedManifest(found.manifest, withheld, added) };
     }
     throw new HostError("project.package_mismatch", `The folder "${dir}" holds plugin "${found.manifest.name}"`, {
       data: { plugin: name, expected: name, found: found.manifest.name },

@@ -108,8 +108,9 @@ export function checkInitializeResult(answer: unknown, manifest: Manifest): Plug
 
   const reported = strings(answer, "methods");
   strings(answer, "notifications");
-  // A plugin may claim what the operator withheld: its author wrote the list, and it gets nothing by it.
-  const asked = askedCapabilities(manifest);
+  // A plugin may claim what the operator withheld: its author wrote the list, and it gets nothing by it. It may also
+  // repeat the list that it was sent, hosts that the operator added included.
+  const asked = [...askedCapabilities(manifest), ...manifest.added ?? []];
   const overreach = excessCapabilities(strings(answer, "capabilities_used"), asked) as string[];
   if (overreach.length > 0) {
     throw new HostError("initialize.capability_overreach", `The plugin claims "${overreach.join('", "')}"`, {

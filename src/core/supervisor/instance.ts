@@ -259,6 +259,7 @@ export class PluginInstance {
   #spawn(source: PluginSource, checkWanted: () => void): Promise<PluginProcess> {
     const { host, audit, secrets, subject, onNotification, byWireName = false } = this.#options;
     const { instance, name: plugin } = subject;
+    const { askNetwork } = host;
     return spawnPlugin(source, {
       runtime: host.runtime,
       secrets,
@@ -267,6 +268,7 @@ export class PluginInstance {
       byWireName,
       checkWanted,
       maxTimeouts: host.maxTimeouts?.(plugin) ?? STUCK_TIMEOUTS,
+      askNetwork: askNetwork && ((target, signal) => askNetwork({ instance, plugin }, target, signal)),
       tap: (manifest) => host.tap?.(this.info(manifest)) ?? null,
       onLog: (line) => host.onLog?.({ plugin, instance, line: secrets.text(line) }),
       onNotification: (method, params) => onNotification?.({ instance, method, params }),

@@ -7,7 +7,8 @@
 import type { CageRequest } from "../cage/cage.ts";
 import { CagedProcess } from "../cage/caged_process.ts";
 import { missingProgramHint, withMissingProgram } from "../cage/missing_program.ts";
-import type { NetEvent } from "../cage/net/gatekeeper.ts";
+import type { NetDenial, NetEvent } from "../cage/net/gatekeeper.ts";
+import type { AskNetwork } from "../cage/net/held_targets.ts";
 import { type WithheldGrants, withheldGrants } from "../cage/withheld_grant.ts";
 import { asHostError, HostError } from "../errors/host_error.ts";
 import type { Manifest } from "../manifest/manifest.ts";
@@ -37,6 +38,8 @@ export interface PluginProcessOptions
   readonly onTools: (live: PluginProcess, tools: readonly McpTool[]) => void;
   /** Returns the listener to the wire of this process, or null. */
   readonly tap: (manifest: Manifest) => WireTap | null;
+  /** Asks a person about a connection that was not granted; without it none is held. */
+  readonly askNetwork?: AskNetwork | undefined;
   /** Time-outs in a row, with no call answered in between, that end it. */
   readonly maxTimeouts: number;
   /** Throws when the process is no longer wanted. */
@@ -149,10 +152,11 @@ export class PluginProcess {
 
   /** Starts the process; called once by {@link spawnPlugin}. */
   async spawn(request: CageRequest): Promise<void> {
-    const { runtime, audit, subject, onLog, checkWanted } = this.#options;
+    const { runtime, audit, subject, onLog, checkWanted, askNetwork } = this.#options;
     const { net } = this;
     const onNet = (event: NetEvent): void => this.#auditNet(event);
-    const caged = await CagedProcess.start({ ...request, onNet, onRefused: (refusal) => net.refused(refusal) }, {
+    const onRefused = (refusal: NetDenial): void => net.refused(refusal);
+    const caged = await CagedProcess.start({ ...request, onNet, onRefused, askNetwork }, {
       runtime,
       onLog: (line) => {
         net.line();

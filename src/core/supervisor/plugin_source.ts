@@ -57,7 +57,7 @@ export function cageRequest(
  * rejects with `manifest.*`, and for a plugin of another name than `expected`, by default the name it read first.
  */
 export function manifestReader(
-  { dir, withheld = [] }: PluginSpec,
+  { dir, withheld = [], added = [] }: PluginSpec,
   files: Files,
   expected: string | null = null,
 ): () => Promise<Manifest> {
@@ -66,7 +66,7 @@ export function manifestReader(
     const { dev, ino, size, modifiedMs } = await files.info(`${dir}/${MANIFEST_FILE}`) ?? {};
     const stamp = ino === undefined ? "" : `${dev}:${ino}:${size}:${modifiedMs}`;
     if (known !== null && stamp !== "" && known.stamp === stamp) return known.manifest;
-    const manifest = grantedManifest((await readManifest(dir, files)).manifest, withheld);
+    const manifest = grantedManifest((await readManifest(dir, files)).manifest, withheld, added);
     const name = known?.manifest.name ?? expected ?? manifest.name;
     if (name !== manifest.name) {
       throw new HostError("manifest.invalid", `The plugin in "${dir}" was "${name}" before`, {

@@ -41,6 +41,8 @@ export interface PluginSpec {
   readonly hash?: string;
   /** Capabilities of its manifest that it runs without. Default: none. */
   readonly withheld?: readonly string[];
+  /** Hosts that it may connect to beyond its manifest, such as `net:api.example.com:443`. Default: none. */
+  readonly added?: readonly string[];
   /** Instance id. Default: the plugin's name. */
   readonly instance?: string;
   /** Merged config, sent as `config.update`. Default: `{}`. */
@@ -162,6 +164,16 @@ export interface SupervisorOptions {
   readonly onLog?: (line: PluginLogLine) => void;
   /** Answers a plugin's own requests (storage) and may audit them; without it they get -32601. */
   readonly onRequest?: (instance: PluginInfo, request: IncomingRequest, audit: Pick<Audit, "emit">) => unknown;
+  /**
+   * Asks a person whether a process may connect to a host that was not granted; the connection is held until then. Null,
+   * and without this function, it is refused at once. An answer that lasts holds until the process ends, and is not asked
+   * for again. `signal` aborts when the process has ended.
+   */
+  readonly askNetwork?: (
+    instance: Pick<PluginInfo, "instance" | "plugin">,
+    target: { readonly host: string; readonly port: number },
+    signal: AbortSignal,
+  ) => Promise<{ readonly isAllowed: boolean; readonly lasts: boolean }> | null;
   /** Called each time an MCP server has listed its tools. */
   readonly onTools?: (instance: PluginInfo) => void;
   /** Listens to the wire of each process that is started; null leaves one alone. */

@@ -5317,6 +5317,17 @@ export const OPENAPI_TEXT: string = `{
           "tool": {
             "type": "string"
           },
+          "plugin": {
+            "description": "The plugin whose connections it is about; null for calls of tools.",
+            "anyOf": [
+              {
+                "type": "string"
+              },
+              {
+                "type": "null"
+              }
+            ]
+          },
           "source": {
             "$ref": "#/components/schemas/ApprovalSource"
           },
@@ -5364,6 +5375,7 @@ export const OPENAPI_TEXT: string = `{
           "project_id",
           "agent_path",
           "tool",
+          "plugin",
           "source",
           "decision",
           "reason",

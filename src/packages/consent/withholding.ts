@@ -43,6 +43,11 @@ export function withheldAfter(
   return [...new Set([...kept, ...withheldOf(asked, kept)])];
 }
 
+/** Returns the hosts of `added`, granted beyond the manifest, that are left when `withhold` is taken away by name. */
+export function addedAfter(added: readonly string[], withhold: readonly string[] = []): string[] {
+  return added.filter((one) => coveredBy(one, withhold).length === 0);
+}
+
 /** Returns those of `added` that an answer neither grants nor withholds. */
 export function unanswered(added: readonly string[], { granted, withhold = [] }: GrantAnswer): string[] {
   const refused = withheldOf(added.filter((one) => !isExposure(one)), withhold);

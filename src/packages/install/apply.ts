@@ -10,7 +10,7 @@ import { grantedManifest } from "../../core/manifest/withheld.ts";
 import { readLocalConfig } from "../../core/project/local_config.ts";
 import { canonicalText } from "../../core/values/canonical_text.ts";
 import { defined } from "../../core/values/plain_data.ts";
-import { type GrantAnswer, unanswered, withheldAfter } from "../consent/withholding.ts";
+import { addedAfter, type GrantAnswer, unanswered, withheldAfter } from "../consent/withholding.ts";
 import { keptName, makeChange, packagesDir } from "../installed/journal.ts";
 import type { RecordFields } from "../installed/records.ts";
 import { copyTree, removeTree, TREE_LIMITS, treeFailure } from "../../core/files/tree.ts";
@@ -30,7 +30,8 @@ export interface Consent extends GrantAnswer {
 
 /** Returns the manifest of a plan as a consent grants it. Throws `install.capability_unknown` or `install.withhold_granted`. */
 export function grantedBy({ manifest, installed }: InstallPlan, answer: GrantAnswer): Manifest {
-  return grantedManifest(manifest, withheldAfter(manifest, answer, installed?.record.withheld ?? []));
+  const { withheld = [], added = [] } = installed?.record ?? {};
+  return grantedManifest(manifest, withheldAfter(manifest, answer, withheld), addedAfter(added, answer.withhold));
 }
 
 /**
@@ -160,12 +161,18 @@ function recordOf({ manifest, hash, source, installed, package: pkg }: InstallPl
     ...(pkg !== null && { package: pkg }),
     ...(projects.length > 0 && { projects }),
     ...withheldField(withheld, before?.withheld ?? []),
+    ...addedField(addedAfter(before?.added ?? [], consent.withhold), before?.added ?? []),
   };
 }
 
 /** Returns the field of a record; none where there is nothing withheld and the record does not say otherwise. */
 export function withheldField(withheld: readonly string[], before: readonly string[]): RecordFields {
   return withheld.length > 0 || before.length > 0 ? { withheld } : {};
+}
+
+/** Returns the field of a record; none where it stays as it is. */
+export function addedField(added: readonly string[], before: readonly string[]): RecordFields {
+  return canonicalText(added) === canonicalText(before) ? {} : { added };
 }
 
 function audit(

@@ -7,14 +7,14 @@ import { HostError } from "../../core/errors/host_error.ts";
 import { verifyTree } from "../../core/files/tree.ts";
 import type { Manifest } from "../../core/manifest/manifest.ts";
 import { readManifest } from "../../core/manifest/read_manifest.ts";
-import { grantedManifest } from "../../core/manifest/withheld.ts";
+import { coveredBy, grantedManifest } from "../../core/manifest/withheld.ts";
 import { type InstallRecord, type LocalConfig, readLocalConfig } from "../../core/project/local_config.ts";
 import { canonicalText } from "../../core/values/canonical_text.ts";
 import { didYouMean } from "../../core/values/nearest_word.ts";
-import { type GrantAnswer, withheldAfter } from "../consent/withholding.ts";
+import { addedAfter, type GrantAnswer, withheldAfter } from "../consent/withholding.ts";
 import { makeChange, type PackagePorts } from "../installed/journal.ts";
 import { writeRecord } from "../installed/records.ts";
-import { withheldField } from "./apply.ts";
+import { addedField, withheldField } from "./apply.ts";
 import { changingPackages, claimStorage, type InstallPorts } from "./install_ports.ts";
 
 /**
@@ -53,9 +53,10 @@ export async function addProject(
     const { withheld: before } = record;
     const withheld = withheldAfter(manifest, answer, before);
     const projects = [...new Set([...record.projects, projectId])];
-    const fields = { projects, enabled: true, ...withheldField(withheld, before) };
+    const added = addedField(addedAfter(record.added, answer.withhold), record.added);
+    const fields = { projects, enabled: true, ...withheldField(withheld, before), ...added };
     await writeRecord(own.home, plugin, { ...own, fields });
-    return canonicalText(withheld) !== canonicalText(before);
+    return canonicalText(withheld) !== canonicalText(before) || "added" in added;
   });
 }
 
@@ -67,23 +68,30 @@ export interface ChangedGrants {
   readonly withheld: readonly string[];
 }
 
+/** Other grants for an installed plugin. */
+export interface GrantChange extends GrantAnswer {
+  /** Hosts to grant that the plugin need not ask for, such as `net:api.example.com:443`. */
+  readonly add?: readonly string[];
+}
+
 /**
- * Grants capabilities that were withheld, or withholds others; running hosts reload the plugin for it to hold there.
+ * Grants capabilities that were withheld or hosts beyond the manifest, or withholds others; running hosts reload the plugin for it to hold there.
  *
  * @throws {HostError} `plugin.not_installed`, `plugin.tampered`, `install.capability_unknown`, `install.withhold_granted`, `manifest.*` or `local.*`.
  */
-export async function changeGrants(plugin: string, answer: GrantAnswer, ports: InstallPorts): Promise<ChangedGrants> {
+export async function changeGrants(plugin: string, answer: GrantChange, ports: InstallPorts): Promise<ChangedGrants> {
   const { version, ...grants } = await changing(plugin, ports, async (record, own) => {
     const dir = `${own.home}/plugins/${plugin}`;
     await verifyTree(plugin, dir, record.hash ?? "", own.files);
     const { manifest } = await readManifest(dir, own.files);
     requireKnown(manifest, answer.granted, record.withheld);
-    const withheld = withheldAfter(manifest, answer, record.withheld);
-    const changed = canonicalText(withheld) !== canonicalText(record.withheld);
-    const granted = grantedManifest(manifest, withheld);
+    const { withheld, added } = listsAfter(manifest, answer, record);
+    const changed = canonicalText([withheld, added]) !== canonicalText([record.withheld, record.added]);
+    const granted = grantedManifest(manifest, withheld, added);
     if (changed) {
       await claimStorage(granted, ports);
-      await writeRecord(own.home, plugin, { ...own, fields: { withheld } });
+      const fields = { ...withheldField(withheld, record.withheld), ...addedField(added, record.added) };
+      await writeRecord(own.home, plugin, { ...own, fields });
     }
     const { version, capabilities } = granted;
     return { version, changed, capabilities, withheld: granted.withheld ?? [] };
@@ -93,6 +101,21 @@ export async function changeGrants(plugin: string, answer: GrantAnswer, ports: I
     ports.audit.emit("plugin.grants_changed", { name: plugin, instance: plugin }, { version, ...lists });
   }
   return grants;
+}
+
+/** Returns both lists of a record after a change: a host that is added is withheld no more, and the other way round. */
+function listsAfter(
+  manifest: Manifest,
+  { granted, withhold = [], add = [] }: GrantChange,
+  before: InstallRecord,
+): Pick<InstallRecord, "withheld" | "added"> {
+  const isBack = (one: string): boolean => add.some((host) => coveredBy(host, [one]).length > 0);
+  // A host that was added can be taken away, although the manifest does not ask for it.
+  const asked = withhold.filter((one) => manifest.capabilities.includes(one) || !before.added.includes(one));
+  const withheld = withheldAfter(manifest, { granted, withhold: asked }, before.withheld.filter((one) => !isBack(one)));
+  const own = grantedManifest(manifest, withheld).capabilities;
+  const wanted = new Set([...addedAfter(before.added, withhold), ...add]);
+  return { withheld, added: [...wanted].filter((host) => !own.some((one) => coveredBy(one, [host]).length > 0)) };
 }
 
 /** Throws `install.capability_unknown` for a grant of something that the plugin does not ask for. */

@@ -37,7 +37,7 @@ export async function lookAt(
   const dir = `${home}/plugins/${record.name}`;
   let manifest: Manifest | null = null;
   try {
-    manifest = grantedManifest((await readManifest(dir, files)).manifest, record.withheld);
+    manifest = grantedManifest((await readManifest(dir, files)).manifest, record.withheld, record.added);
     await verifyTree(record.name, dir, record.hash ?? "", files);
     return { record, dir, manifest, problem: null };
   } catch (thrown) {

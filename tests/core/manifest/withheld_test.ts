@@ -30,6 +30,17 @@ test("grantedManifest() takes away what is withheld and keeps both lists", async
   assert.deepEqual(askedCapabilities(granted).sort(), asked.sort());
 });
 
+test("grantedManifest() adds the hosts that the operator added, once, and they count as not asked for", async () => {
+  const asked = ["net:a.example:443", "net:b.example:*"];
+  const manifest = await manifestWith({ capabilities: asked });
+  const added = ["net:c.example:443", "net:b.example:80"];
+  const granted = grantedManifest(manifest, ["net:a.example:443"], added);
+  assert.deepEqual(granted.capabilities, ["net:b.example:*", "net:c.example:443"]);
+  assert.deepEqual([granted.added, granted.withheld], [["net:c.example:443"], ["net:a.example:443"]]);
+  assert.deepEqual(askedCapabilities(granted).sort(), asked);
+  assert.equal(grantedManifest(manifest, [], ["net:b.example:80"]), manifest);
+});
+
 test("grantedManifest() also takes away each capability that would give the withheld one all the same", () => {
   const lost = (asked: string[], ...withheld: string[]): string[] => withheldOf(asked, withheld);
   assert.deepEqual(lost(["net:*", "net:a.example:*", "net:b.example:443"], "net:a.example:443"), [

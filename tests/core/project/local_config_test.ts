@@ -36,6 +36,7 @@ package = "@kaged/memory-markdown"
 source = "https://example.org/memory"
 projects = ["music"]
 withheld = ["net:A.example.:443"]
+added = ["net:B.example.:443"]
 
 [plugins."@kaged/memory-hindsight"]
 api_token = "\${TOKEN}"
@@ -61,8 +62,9 @@ fast = "small-1"
       source: "https://example.org/memory",
       projects: ["music"],
       withheld: ["net:a.example:443"],
+      added: ["net:b.example:443"],
     },
-    { name: "notes", installed: "1.0.0", local: false, enabled: false, projects: [], withheld: [] },
+    { name: "notes", installed: "1.0.0", local: false, enabled: false, projects: [], withheld: [], added: [] },
   ]);
   const values = [...secrets].map(([name, { values }]) => [name, values]);
   assert.deepEqual(values, [
@@ -71,8 +73,8 @@ fast = "small-1"
   ]);
   const { placeOf } = secrets.get("@kaged/memory-hindsight")!;
   assert.deepEqual([placeOf(["api_token"]), placeOf(["nested", "a", 1, "b"])], [
-    { line: 12, column: 13 },
-    { line: 13, column: 26 },
+    { line: 13, column: 13 },
+    { line: 14, column: 26 },
   ]);
   assert.deepEqual([[...models], warnings], [[["fast", "small-1"]], []]);
 });
@@ -246,4 +248,12 @@ test("a tower of brackets in TOML is refused and not climbed", async () => {
   assert.deepEqual(await issuesOf(parseLocalConfig(`a = ${"[".repeat(100_000)}`, { file })), [
     "local.toml_syntax 1:133",
   ]);
+});
+
+test("added in a record takes hosts and nothing else, and a place is named", async () => {
+  for (const wrong of ['["net:*"]', '["net:[]"]', '["read:fs:/srv"]', '["a.example"]', "[1]", '"net:a.example:443"']) {
+    await assert.rejects(parseLocalConfig(`[plugins.notes]\ninstalled = "1.0.0"\nadded = ${wrong}\n`, { file }), {
+      code: "local.invalid",
+    }, wrong);
+  }
 });

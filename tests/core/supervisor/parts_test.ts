@@ -42,6 +42,15 @@ const refusal = (changes: Record<string, unknown>): string => {
   }
 };
 
+test("checkInitializeResult() lets a plugin repeat a host that the operator added, as initialize listed it", () => {
+  const added = ["net:added.example:443"];
+  const granted = { ...manifest, capabilities: [...manifest.capabilities, ...added], added };
+  assert.doesNotThrow(() => checkInitializeResult({ ...answer, capabilities_used: granted.capabilities }, granted));
+  assert.throws(() => checkInitializeResult({ ...answer, capabilities_used: added }, manifest), {
+    code: "initialize.capability_overreach",
+  });
+});
+
 test("K-008 checkInitializeResult() makes declared methods, tools and hooks callable", () => {
   const profile = checkInitializeResult({ ...answer, features: ["cancel"], notifications: ["a.b"] }, manifest);
   assert.deepEqual(profile, {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { unanswered, withheldAfter, withWithheld } from "../../../src/packages/consent/withholding.ts";
+import { addedAfter, unanswered, withheldAfter, withWithheld } from "../../../src/packages/consent/withholding.ts";
 
 const ASKED = ["read:fs:/srv/a", "net:a.example:443", "kaged:storage:read", "kaged:storage:write", "net:[]"];
 const plugin = { name: "notes", capabilities: ASKED };
@@ -44,6 +44,13 @@ test("withheldAfter() refuses two answers about one capability", () => {
     code: "install.withhold_granted",
     hint: "Withhold kaged:storage:write as well, or grant both",
   });
+});
+
+test("addedAfter() takes away the hosts that are withheld by name, and those that cover one", () => {
+  const added = ["net:a.example:443", "net:b.example:*"];
+  assert.deepEqual(addedAfter(added, ["net:a.example:443"]), ["net:b.example:*"]);
+  assert.deepEqual(addedAfter(added, ["net:b.example:80"]), ["net:a.example:443"]);
+  assert.deepEqual(addedAfter(added), added);
 });
 
 test("unanswered() returns what an answer neither grants nor withholds; a secret that is seen must be granted", () => {

@@ -13,7 +13,8 @@ import { type BoundConnection, forwardBound, serveBound } from "./bound/bound_se
 import { failed, type HostPort, type RefusalStatus, RequestFailure } from "./bound/refused.ts";
 import { ByteReader } from "./byte_reader.ts";
 import { latin1Bytes } from "./bytes.ts";
-import { addressesOf, judgeLookup, judgeTarget, literalAddress, type Refusal, shownHost } from "./judge_target.ts";
+import { type AskNetwork, HeldTargets } from "./held_targets.ts";
+import { addressesOf, judgeLookup, literalAddress, type Refusal, shownHost } from "./judge_target.ts";
 import { onceAMinute, type ReportOptions } from "./net_event.ts";
 import type { HostRule } from "./net_parts.ts";
 import { pour, type Source } from "./pour.ts";
@@ -45,11 +46,14 @@ export interface GatekeeperOptions extends ReportOptions {
   readonly network: Network;
   /** Secrets and limits; without them nothing that passes is read. */
   readonly bound?: BoundOptions | null;
+  /** Asks a person about a target that no rule names. Default: it is refused. */
+  readonly askNetwork?: AskNetwork | undefined;
 }
 
 /** The gate as one visit sees it. */
-interface VisitOptions extends Omit<GatekeeperOptions, "bound" | "path"> {
+interface VisitOptions extends Omit<GatekeeperOptions, "bound" | "path" | "askNetwork"> {
   readonly gate: BoundGate | null;
+  readonly targets: HeldTargets;
 }
 
 /** Opens the gate of one cage. Closing it ends every connection. Rejects when it cannot listen. */
@@ -57,12 +61,13 @@ export async function openGatekeeper(options: GatekeeperOptions): Promise<Socket
   const visits = new Set<Visit>();
   const onNet = onceAMinute(options);
   const gate = options.bound ? new BoundGate(options.bound, options.clock) : null;
+  const targets = new HeldTargets(options.rules, options.askNetwork);
   const listener = await options.network.listen(options.path, (client) => {
     if (visits.size >= MAX_CONNECTIONS) {
       onNet({ kind: "refused", host: "", port: 0, reason: "too-many" });
       return client.destroy();
     }
-    const visit = new Visit(client, { ...options, onNet, gate });
+    const visit = new Visit(client, { ...options, onNet, gate, targets });
     visits.add(visit);
     void visit.serve().finally(() => visits.delete(visit));
   });
@@ -70,6 +75,7 @@ export async function openGatekeeper(options: GatekeeperOptions): Promise<Socket
     async close(): Promise<void> {
       await listener.close();
       for (const visit of visits) visit.end();
+      targets.close();
     },
   };
 }
@@ -253,8 +259,9 @@ class Visit {
 
   /** Judges a target and finds its addresses. */
   async #judge(host: string, port: number): Promise<JudgedTarget | Refusal> {
-    const { rules, network } = this.#options;
-    const judged = judgeTarget(host, port, rules);
+    const { targets, network } = this.#options;
+    const judged = await targets.judge(host, port);
+    this.#ended.signal.throwIfAborted(); // A name is not looked up for a connection that ended while it was held.
     if ("refused" in judged) return judged;
     const addresses = await addressesOf(judged, (name) => network.resolve(name));
     return "refused" in addresses ? addresses : { host: judged.host, port, addresses };

@@ -75,23 +75,29 @@ test("a body goes through whole, at the pace of the server, and so does the answ
 });
 
 test("K-043 what no rule names is refused with 403 and a short reason, and nobody is dialled", async (t) => {
-  const gate = await openGate(t, { capabilities: [`net:${NAME}:443`], names: { [NAME]: [PUBLIC] }, port: 1 });
-  const refused = [
-    ...[`${NAME}:80`, `${PUBLIC}:443`, "evil.example:443", `x.${NAME}:443`, "127.0.0.1:443", "[::ffff:127.0.0.1]:443"],
-  ];
-  for (const target of refused) {
-    const answer = await gate.ask(tunnel(target));
-    assert.deepEqual([statusOf(answer), reasonOf(answer)], ["403", "not-allowed"], target);
+  // With nobody to ask, and with people who say no.
+  for (const askNetwork of [undefined, () => null, () => Promise.resolve({ isAllowed: false, lasts: false })]) {
+    const gate = await openGate(t, {
+      capabilities: [`net:${NAME}:443`],
+      names: { [NAME]: [PUBLIC] },
+      port: 1,
+      askNetwork,
+    });
+    const others = ["evil.example:443", `x.${NAME}:443`, "127.0.0.1:443", "[::ffff:127.0.0.1]:443"];
+    for (const target of [`${NAME}:80`, `${PUBLIC}:443`, ...others]) {
+      const answer = await gate.ask(tunnel(target));
+      assert.deepEqual([statusOf(answer), reasonOf(answer)], ["403", "not-allowed"], target);
+    }
+    for (const target of ["127.1:443", "0x7f000001:443", "2130706433:443", "[fe80::1%25a]:443", "a b:443", NAME]) {
+      const answer = await gate.ask(tunnel(target));
+      assert.match(`${statusOf(answer)} ${reasonOf(answer)}`, /^40[03] bad-(target|request)$/, target);
+    }
+    for (const url of [`http://${NAME}:443@evil.example/`, `http://${NAME}@evil.example/`, `https://${NAME}/`, "/"]) {
+      const answer = await gate.ask(get(url, `Host: ${NAME}`));
+      assert.deepEqual([statusOf(answer), reasonOf(answer)], ["403", "bad-target"], url);
+    }
+    assert.deepEqual(gate.dialled, []);
   }
-  for (const target of ["127.1:443", "0x7f000001:443", "2130706433:443", "[fe80::1%25a]:443", "a b:443", NAME]) {
-    const answer = await gate.ask(tunnel(target));
-    assert.match(`${statusOf(answer)} ${reasonOf(answer)}`, /^40[03] bad-(target|request)$/, target);
-  }
-  for (const url of [`http://${NAME}:443@evil.example/`, `http://${NAME}@evil.example/`, `https://${NAME}/`, "/"]) {
-    const answer = await gate.ask(get(url, `Host: ${NAME}`));
-    assert.deepEqual([statusOf(answer), reasonOf(answer)], ["403", "bad-target"], url);
-  }
-  assert.deepEqual(gate.dialled, []);
 });
 
 test("an allowed name that leads to this machine or its networks is refused", async (t) => {
