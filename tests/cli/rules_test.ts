@@ -148,7 +148,7 @@ test("kaged rules test prints which rule decides and why, and its exit code tell
 test("kaged rules test warns of a tool that the agent has not, and refuses an agent and a name that are none", async (t) => {
   const { home, kaged } = await ground(t);
   const { stderr } = await kaged("test", "mail.send", "--project", "harbor");
-  assert.equal(stderr, 'warning: Agent "primary" has no tool "mail.send"\n {2}hint: It has no tools\n');
+  assert.equal(stderr, 'warning: Agent "primary" has no tool "mail.send"\n  hint: It has no tools\n');
   for (
     const [args, code, message] of [
       [["test", "x.y", "--project", "harbor", "--agent", "primary.subagents.clrk"], 1, /agent\.unknown.*\n.*clerk/],
