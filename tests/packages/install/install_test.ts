@@ -25,6 +25,7 @@ test("K-052 manual install happy path: the files are in the store, read-only, an
     source: dir,
     projects: [],
     withheld: [],
+    added: [],
   });
   assert.deepEqual(await stage.names(), ["oh-my-pi"]);
   assert.equal(await readFile(join(stage.home, "plugins/oh-my-pi/index.js"), "utf8"), "// nothing\n");
