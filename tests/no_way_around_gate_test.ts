@@ -79,7 +79,7 @@ test("N-001 within the gate the plugin is called once, between PreToolUse and Po
   await inOrder("async #judge(", [
     "let verdict = applyRules(",
     "this.#before(",
-    "verdict = applyRules(this.#call, context, this.#ports);\n    const asking",
+    "if (this.#args !== given) verdict = applyRules(",
     "askPerson(",
   ]);
   const { code } = (await sources()).find(({ path }) => path === "src/host/gate.ts")!;

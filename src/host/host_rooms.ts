@@ -123,8 +123,7 @@ export async function openRooms(options: HostCoreOptions, host: () => Host): Pro
   await recordProject(loaded.resolved, home, runtime);
   const warn = (message: string): void => (options.onWarning ?? printWarning)(message);
   for (const warning of loaded.ruleWarnings) warn(warningLine(warning));
-  const model = new HostModel(loaded.resolved);
-  const secrets = new SecretMask();
+  const [model, secrets] = [new HostModel(loaded.resolved), new SecretMask()];
   const trails = openTrails({ home, project: projectId, runtime, ...loaded.operator.audit });
   const audit = maskedAudit(createAudit({ clock, sinks: options.audit ?? [trails] }), secrets);
   const ground: Ground = {
