@@ -189,11 +189,12 @@ function ArgumentsPart({ of: request, draft, problem, onDraft, onWhole, onLeave 
     if (!whole.arguments_cut) onDraft(draftOfArguments(whole.arguments));
   };
   const isWaiting = request.state === "waiting";
+  const isEditable = isWaiting && request.source.kind !== "network"; // A connection goes there, or nowhere.
   return (
     <section aria-label="Arguments">
       <header class="part-head">
         <h3>Arguments</h3>
-        {isWaiting && draft === null && (
+        {isEditable && draft === null && (
           <button type="button" class="link edit" onClick={() => void opening.run(edit)}>Edit</button>
         )}
       </header>
