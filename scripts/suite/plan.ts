@@ -15,9 +15,16 @@ export interface Batch {
 
 /** Costly, and the least about a runtime: each has lighter tests of the same rooms beside it that run on all three. */
 export const HEAVY: readonly string[] = [
-  "./tests/cli/hook", // Commands over rooms whose own tests run everywhere.
+  "./tests/cli/approvals_test.ts", // Commands over rooms whose own tests run everywhere.
+  "./tests/cli/audit",
+  "./tests/cli/hook",
   "./tests/cli/host_commands_test.ts",
   "./tests/cli/plugin_",
+  "./tests/cli/project_",
+  "./tests/cli/rules_test.ts",
+  "./tests/cli/secret",
+  "./tests/findings/", // Once more from outside, what the rooms promise.
+  "./tests/host/approvals_kill_test.ts",
   "./tests/console/", // A browser in front of the API that tests/http asks directly.
   "./tests/core/cage/escapes_", // Walls of the kernel, whoever asked for them.
   "./tests/operator/conformance/check_conformance_test.ts",

@@ -13,7 +13,6 @@ import { PRIMARY } from "../core/contract/hook_names.ts";
 import { HostError, messageOf } from "../core/errors/host_error.ts";
 import { formatCapability } from "../core/manifest/capability.ts";
 import type { Clock } from "../core/ports/ports.ts";
-
 import type { SecretMask } from "../core/values/secret_mask.ts";
 import type { HostPackages } from "./host_packages.ts";
 import type { LiveRules } from "./live_rules.ts";
