@@ -6,9 +6,10 @@
  */
 import { type LiveHost, liveHosts } from "../adapters/shared/live_hosts.ts";
 import type { ApprovalAnswer } from "../core/approvals/types.ts";
-import { HostError, isErrorCode, messageOf } from "../core/errors/host_error.ts";
+import { HostError, messageOf } from "../core/errors/host_error.ts";
 import type { Answers, Approval, StandingAnswer } from "../http/answers.ts";
 import type { Problem } from "../http/problem.ts";
+import { problemError } from "../http/running_hosts.ts";
 import type { Operator } from "./operator.ts";
 
 /** A page of requests. */
@@ -184,10 +185,5 @@ async function ask<T>(host: LiveHost, path: string, method = "GET", body?: objec
   const response = await host.request(new Request(`http://kaged/api/v1${path}`, { method, ...json }));
   const answer: T | Problem = await response.json();
   if (response.ok) return answer as T;
-  const { code, detail, hint, data } = answer as Problem;
-  // A host of another version may have codes that this one does not know.
-  throw new HostError(isErrorCode(code) ? code : "host.internal", detail, {
-    ...(hint !== undefined && { hint }),
-    ...(data !== undefined && { data }),
-  });
+  throw problemError(answer as Problem);
 }

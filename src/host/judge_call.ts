@@ -12,6 +12,7 @@ import { HostError } from "../core/errors/host_error.ts";
 import { checkArguments } from "../core/tools/check_arguments.ts";
 import { canonicalText } from "../core/values/canonical_text.ts";
 import { isMap } from "../core/values/plain_data.ts";
+import { sha256 } from "../core/values/sha256.ts";
 import type { HookContext } from "../hooks/sources/plugin/fire_hook.ts";
 import type { CallingJob, GateCall } from "./gate_call.ts";
 import type { LiveRules } from "./live_rules.ts";
@@ -95,9 +96,7 @@ export async function askPerson(
 
 /** The same text for the same call of the same job in every run of it. */
 async function callKey(job: CallingJob, agent: string, tool: string, args: Args): Promise<string> {
-  const text = new TextEncoder().encode(canonicalText([job.id, agent, tool, args]));
-  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", text));
-  const key = Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("");
+  const key = await sha256(canonicalText([job.id, agent, tool, args]));
   return `${key}:${job.count(key)}`;
 }
 

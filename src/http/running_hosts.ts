@@ -161,7 +161,11 @@ async function send(host: LiveHost, path: string, init: RequestInit): Promise<Ho
   const response = await host.request(new Request(`http://kaged${path}`, init));
   const answer: Problem | object = await response.json();
   if (!("code" in answer)) return null;
-  const { code, detail, hint, data } = answer;
+  return problemError(answer);
+}
+
+/** The error that a host answered with. */
+export function problemError({ code, detail, hint, data }: Problem): HostError {
   // A host of another version may have codes that this one does not know.
   return new HostError(isErrorCode(code) ? code : "host.internal", detail, {
     ...(hint !== undefined && { hint }),

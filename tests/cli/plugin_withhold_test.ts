@@ -38,7 +38,7 @@ async function ground(t: TestContext) {
   };
 }
 
-test("plugin install --withhold installs without the capability; info, list, call and the audit show it", async (t) => {
+test("N-028 plugin install --withhold installs without the capability; info, list, call and the audit show it", async (t) => {
   const { kaged, json, read, path, home } = await ground(t);
   const unknown = await kaged("plugin", "install", "./v1", "--withhold", "net:*");
   assert.match(
@@ -69,7 +69,7 @@ test("plugin install --withhold installs without the capability; info, list, cal
   assert.deepEqual([type, data.capabilities, data.withheld], ["plugin.installed", ["kaged:storage:write"], [read]]);
 });
 
-test("plugin upgrade keeps what was withheld unless --grant names it", async (t) => {
+test("N-028 plugin upgrade keeps what was withheld unless --grant names it", async (t) => {
   const { kaged, json, made, read } = await ground(t);
   await kaged("plugin", "install", "./v1", "--withhold", read, "--grant", "kaged:storage:write");
   await made("v2", { version: "2.0.0", capabilities: [read, "kaged:storage:write"] });
@@ -88,7 +88,7 @@ test("plugin upgrade keeps what was withheld unless --grant names it", async (t)
   assert.deepEqual([back.done, back.capabilities, back.withheld], ["upgraded", [read, "kaged:storage:write"], []]);
 });
 
-test("a host that was added to the record is shown, kept by an upgrade, and taken back by withhold or by an upgrade that withholds it", async (t) => {
+test("N-028 a host that was added to the record is shown, kept by an upgrade, and taken back by withhold or by an upgrade that withholds it", async (t) => {
   const { home, kaged, json, made, local } = await ground(t);
   const [own, host, other] = ["net:a.example:443", "net:b.example:443", "net:c.example:443"];
   await made("n1", { version: "1.0.0", capabilities: [own] });
@@ -115,7 +115,7 @@ test("a host that was added to the record is shown, kept by an upgrade, and take
   assert.match(await local(), /^added = \[\]$/m);
 });
 
-test("plugin grant and plugin withhold change the grants of an installed plugin, and running hosts reload it", async (t) => {
+test("N-028 plugin grant and plugin withhold change the grants of an installed plugin, and running hosts reload it", async (t) => {
   const { dir, home, kaged, json, read, path } = await ground(t);
   await kaged("plugin", "install", "./v1", "--withhold", read, "--grant", "kaged:storage:write");
   await kaged("plugin", "enable", "echo");
@@ -152,7 +152,7 @@ test("plugin grant and plugin withhold change the grants of an installed plugin,
   );
 });
 
-test("plugin withhold takes a capability also from a plugin that cannot start without it", async (t) => {
+test("N-028 plugin withhold takes a capability also from a plugin that cannot start without it", async (t) => {
   const { dir, home, kaged, read } = await ground(t);
   const source = `import { readFileSync } from "node:fs";
 import { reply, serve } from "./wire.js";
@@ -175,7 +175,7 @@ serve({ "echo.read": ({ id }) => reply(id, { text }) });\n`;
   assert.notEqual(host.plugins()[0]?.state, "running");
 });
 
-test("install --each on a terminal asks for each capability by itself, and withholds what is declined", async (t) => {
+test("N-028 install --each on a terminal asks for each capability by itself, and withholds what is declined", async (t) => {
   if (!await canUseTerminal(t)) return;
   const { terminal, read, local } = await ground(t);
   const { code, shown } = await terminal(["plugin", "install", "./v1", "--each"], [
@@ -187,7 +187,7 @@ test("install --each on a terminal asks for each capability by itself, and withh
   assert.ok((await local()).includes(`withheld = ["${read}"]`), await local());
 });
 
-test("project load takes --withhold for the plugins that ask for it", async (t) => {
+test("N-028 project load takes --withhold for the plugins that ask for it", async (t) => {
   const { dir, kaged, read, local } = await ground(t);
   await mkdir(join(dir, "music"));
   await cp(join(dir, "v1"), join(dir, "music/echo"), { recursive: true });
@@ -199,7 +199,7 @@ test("project load takes --withhold for the plugins that ask for it", async (t) 
   assert.ok((await local()).includes(`withheld = ["${read}"]`));
 });
 
-test("a plugin of the Python SDK that claims its storage conforms without it", async (t) => {
+test("N-028 a plugin of the Python SDK that claims its storage conforms without it", async (t) => {
   if (!await hasPython(t)) return;
   const { kaged } = await ground(t);
   const tasks = fileURLToPath(new URL("../../examples/plugins/tasks", import.meta.url));
@@ -210,7 +210,7 @@ test("a plugin of the Python SDK that claims its storage conforms without it", a
   assert.match(stdout, /tasks 0\.1\.0 conforms: 4 kept, 0 broken/);
 });
 
-test("a tape of a plugin that lacked a capability is replayed without it", async (t) => {
+test("N-028 a tape of a plugin that lacked a capability is replayed without it", async (t) => {
   const { dir, kaged, read, path } = await ground(t);
   await kaged("plugin", "install", "./v1", "--withhold", read, "--grant", "kaged:storage:write");
   const recorded = await kaged("plugin", "call", "echo", "echo.read", path, "--record", "tape.jsonl");

@@ -65,7 +65,7 @@ const hint = (...capabilities: string[]): string =>
   `${capabilities.join(", ")}: withheld by the operator. Grant with kaged plugin grant echo ` +
   capabilities.map((one) => `'${one}'`).join(" ");
 
-test("a plugin with one path withheld starts, learns what it has, and its cage lacks the path; the failure says who withheld it", async (t) => {
+test("N-028 a plugin with one path withheld starts, learns what it has, and its cage lacks the path; the failure says who withheld it", async (t) => {
   const { project, all, read, net, file, port, record } = await ground(t);
   await using host = await project("music", { capabilities: all });
   await host.start();
@@ -85,7 +85,7 @@ test("a plugin with one path withheld starts, learns what it has, and its cage l
   ]);
 });
 
-test("a plugin with its host or its storage withheld is refused there, with the way to grant it", async (t) => {
+test("N-028 a plugin with its host or its storage withheld is refused there, with the way to grant it", async (t) => {
   const { project, all, read, net, file, port } = await ground(t);
   await using host = await project("music", { capabilities: all });
   await host.start();
@@ -102,7 +102,7 @@ test("a plugin with its host or its storage withheld is refused there, with the 
   assert.match(JSON.stringify(asked), /withheld by the operator\. Grant with kaged plugin grant echo/);
 });
 
-test("a plugin that claims a withheld capability as used still starts: its author wrote that list", async (t) => {
+test("N-028 a plugin that claims a withheld capability as used still starts: its author wrote that list", async (t) => {
   const { home, project, read } = await ground(t);
   await using host = await project("music", { capabilities: [read] });
   await using claims = await fixturePlugin("echo", { manifest: { capabilities: [read] } });
@@ -115,7 +115,7 @@ serve({ initialize: ({ id }) => reply(id, { ...identity, capabilities_used: ${JS
   assert.deepEqual(host.plugins().map(({ state, error }) => [state, error]), [["running", null]]);
 });
 
-test("an upgrade keeps what was withheld, and asks anew for a capability that covers it, by name", async (t) => {
+test("N-028 an upgrade keeps what was withheld, and asks anew for a capability that covers it, by name", async (t) => {
   const { project, read, net, file, record } = await ground(t);
   {
     await using host = await project("music", { capabilities: [read, net] });
@@ -143,7 +143,7 @@ test("an upgrade keeps what was withheld, and asks anew for a capability that co
   assert.deepEqual(await call(host, "read", { path: file }), { text: "secret plans" });
 });
 
-test("another project gets the plugin without what was withheld, unless its answer names it, and hosts that run follow", async (t) => {
+test("N-028 another project gets the plugin without what was withheld, unless its answer names it, and hosts that run follow", async (t) => {
   const { project, read, net, record } = await ground(t);
   await using first = await project("music", { capabilities: [read, net] });
   await first.start();
@@ -168,7 +168,7 @@ test("another project gets the plugin without what was withheld, unless its answ
   }
 });
 
-test("grants that change reach a running host with its next reload, without a gap in between", async (t) => {
+test("N-028 grants that change reach a running host with its next reload, without a gap in between", async (t) => {
   const { home, project, read, net, file } = await ground(t);
   await using host = await project("music", { capabilities: [read, net] });
   await host.start();
@@ -184,7 +184,7 @@ test("grants that change reach a running host with its next reload, without a ga
   await assert.rejects(changeGrants("echo", { granted: ["net:*"] }, ports), { code: "install.capability_unknown" });
 });
 
-test("a secret whose hosts are all withheld stays in the host: the plugin starts with its placeholder", async (t) => {
+test("N-028 a secret whose hosts are all withheld stays in the host: the plugin starts with its placeholder", async (t) => {
   const { home, project } = await ground(t);
   await mkdir(home, { recursive: true });
   await writeFile(join(home, "local.toml"), '[plugins.echo]\ntoken = "the value itself"\n', { mode: 0o600 });

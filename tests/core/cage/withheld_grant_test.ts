@@ -7,7 +7,7 @@ import { readCapabilities } from "../../../src/core/manifest/capability.ts";
 const withheld = (...capabilities: string[]) => ({
   plugin: "notes",
   capabilities: readCapabilities(capabilities),
-  places: { installDir: "/p", home: "/h", projectDir: "/work" },
+  places: { installDir: "/p", home: "/h", projectDir: "/srv/project" },
 });
 const hint = (...names: string[]): string =>
   `${names.join(", ")}: withheld by the operator. Grant with kaged plugin grant notes ` +
@@ -42,7 +42,7 @@ test("explainFailure() names what is withheld where the network fails and no hos
 test("pathHint() finds the withheld path, and those below it, in the text of a failure", () => {
   const paths = withheld("read:fs:/data", "write:fs:project:/docs", "read:fs:config:/notes");
   assert.equal(pathHint(paths, "ENOENT: no such file, open '/data/a.txt'"), hint("read:fs:/data"));
-  assert.equal(pathHint(paths, "cannot write /work/docs"), hint("write:fs:project:/docs"));
+  assert.equal(pathHint(paths, "cannot write /srv/project/docs"), hint("write:fs:project:/docs"));
   assert.equal(pathHint(paths, "no /h/files/notes/x"), hint("read:fs:config:/notes"));
   assert.equal(pathHint(paths, "open '/database/a.txt'"), null);
   assert.equal(pathHint(null, "/data"), null);

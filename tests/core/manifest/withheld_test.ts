@@ -16,13 +16,13 @@ async function manifestWith(fields: Readonly<Record<string, unknown>>) {
   return (await parseManifest(JSON.stringify(written), { file: "kaged-plugin.yaml" })).manifest;
 }
 
-test("grantedManifest() leaves a manifest alone where nothing of it is withheld", async () => {
+test("N-028 grantedManifest() leaves a manifest alone where nothing of it is withheld", async () => {
   const manifest = await manifestWith({ capabilities: ["kaged:storage:read", "net:[]"] });
   assert.equal(grantedManifest(manifest, []), manifest);
   assert.equal(grantedManifest(manifest, ["net:a.example:443", "kaged:storage:write"]), manifest);
 });
 
-test("grantedManifest() takes away what is withheld and keeps both lists", async () => {
+test("N-028 grantedManifest() takes away what is withheld and keeps both lists", async () => {
   const asked = ["read:fs:/srv/a", "net:a.example:443", "net:b.example:443"];
   const granted = grantedManifest(await manifestWith({ capabilities: asked }), ["net:a.example:443"]);
   assert.deepEqual(granted.capabilities, ["read:fs:/srv/a", "net:b.example:443"]);
@@ -30,7 +30,7 @@ test("grantedManifest() takes away what is withheld and keeps both lists", async
   assert.deepEqual(askedCapabilities(granted).sort(), asked.sort());
 });
 
-test("grantedManifest() adds the hosts that the operator added, once, and they count as not asked for", async () => {
+test("N-028 grantedManifest() adds the hosts that the operator added, once, and they count as not asked for", async () => {
   const asked = ["net:a.example:443", "net:b.example:*"];
   const manifest = await manifestWith({ capabilities: asked });
   const added = ["net:c.example:443", "net:b.example:80"];
@@ -41,7 +41,7 @@ test("grantedManifest() adds the hosts that the operator added, once, and they c
   assert.equal(grantedManifest(manifest, [], ["net:b.example:80"]), manifest);
 });
 
-test("grantedManifest() also takes away each capability that would give the withheld one all the same", () => {
+test("N-028 grantedManifest() also takes away each capability that would give the withheld one all the same", () => {
   const lost = (asked: string[], ...withheld: string[]): string[] => withheldOf(asked, withheld);
   assert.deepEqual(lost(["net:*", "net:a.example:*", "net:b.example:443"], "net:a.example:443"), [
     "net:*",
@@ -61,7 +61,7 @@ test("grantedManifest() also takes away each capability that would give the with
   assert.deepEqual(coveredBy("net:*", ["net:[]", "net:*"]), ["net:*"]);
 });
 
-test("grantedManifest() binds a secret to the hosts that are left, and hands it to nobody where none is", async () => {
+test("N-028 grantedManifest() binds a secret to the hosts that are left, and hands it to nobody where none is", async () => {
   const system_config_schema = { type: "object", properties: { token: { type: "string" } } };
   const secrets = { token: { hosts: ["a.example:443", "b.example:443"], env: "TOKEN" } };
   const capabilities = ["net:a.example:443", "net:b.example:*"];

@@ -5,7 +5,7 @@ import { addedAfter, unanswered, withheldAfter, withWithheld } from "../../../sr
 const ASKED = ["read:fs:/srv/a", "net:a.example:443", "kaged:storage:read", "kaged:storage:write", "net:[]"];
 const plugin = { name: "notes", capabilities: ASKED };
 
-test("withheldAfter() keeps what was withheld until a grant names it or covers it", () => {
+test("N-028 withheldAfter() keeps what was withheld until a grant names it or covers it", () => {
   const after = (granted: string[], before: string[]) => withheldAfter(plugin, { granted }, before);
   assert.deepEqual(after([], ["net:a.example:443"]), ["net:a.example:443"]);
   assert.deepEqual(after(["read:fs:/srv/a"], ["net:a.example:443"]), ["net:a.example:443"]);
@@ -15,14 +15,14 @@ test("withheldAfter() keeps what was withheld until a grant names it or covers i
   assert.deepEqual(after([], ["net:gone.example:1"]), ["net:gone.example:1"], "kept for a version that asks again");
 });
 
-test("withheldAfter() withholds with a capability those that cover it", () => {
+test("N-028 withheldAfter() withholds with a capability those that cover it", () => {
   assert.deepEqual(withheldAfter(plugin, { granted: [], withhold: ["kaged:storage:read"] }, []), [
     "kaged:storage:read",
     "kaged:storage:write",
   ]);
 });
 
-test("withheldAfter() refuses to withhold what is not asked for, with the list of what is", () => {
+test("N-028 withheldAfter() refuses to withhold what is not asked for, with the list of what is", () => {
   const asked = ASKED.slice(0, -1);
   assert.throws(() => withheldAfter(plugin, { granted: [], withhold: ["net:b.example:443"] }, []), {
     code: "install.capability_unknown",
@@ -36,7 +36,7 @@ test("withheldAfter() refuses to withhold what is not asked for, with the list o
   });
 });
 
-test("withheldAfter() refuses two answers about one capability", () => {
+test("N-028 withheldAfter() refuses two answers about one capability", () => {
   const both = (granted: string, withheld: string) => () =>
     withheldAfter(plugin, { granted: [granted], withhold: [withheld] }, []);
   assert.throws(both("read:fs:/srv/a", "read:fs:/srv/a"), { code: "install.withhold_granted", hint: "Name it once" });
@@ -46,20 +46,20 @@ test("withheldAfter() refuses two answers about one capability", () => {
   });
 });
 
-test("addedAfter() takes away the hosts that are withheld by name, and those that cover one", () => {
+test("N-028 addedAfter() takes away the hosts that are withheld by name, and those that cover one", () => {
   const added = ["net:a.example:443", "net:b.example:*"];
   assert.deepEqual(addedAfter(added, ["net:a.example:443"]), ["net:b.example:*"]);
   assert.deepEqual(addedAfter(added, ["net:b.example:80"]), ["net:a.example:443"]);
   assert.deepEqual(addedAfter(added), added);
 });
 
-test("unanswered() returns what an answer neither grants nor withholds; a secret that is seen must be granted", () => {
+test("N-028 unanswered() returns what an answer neither grants nor withholds; a secret that is seen must be granted", () => {
   const answer = { granted: ["read:fs:/srv/a"], withhold: ["kaged:storage:read"] };
   assert.deepEqual(unanswered([...ASKED.slice(0, 4), "secret:token"], answer), ["net:a.example:443", "secret:token"]);
   assert.deepEqual(unanswered(["secret:token"], { granted: [], withhold: ["secret:token"] }), ["secret:token"]);
 });
 
-test("withWithheld() warns of a capability that covers a withheld one, or is a part of it", () => {
+test("N-028 withWithheld() warns of a capability that covers a withheld one, or is a part of it", () => {
   const danger = (capability: string, own: string | null, ...withheld: string[]) =>
     withWithheld({ capability, text: "", danger: own }, withheld).danger;
   assert.equal(danger("net:a.example:*", null, "net:a.example:443"), "It covers net:a.example:443, which you withheld");

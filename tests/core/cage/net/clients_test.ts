@@ -3,10 +3,9 @@ import { execFile, spawnSync } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { test, type TestContext } from "node:test";
 import { promisify } from "node:util";
-import { detectRuntime } from "../../../../src/adapters/default.ts";
 import type { NetEvent } from "../../../../src/core/cage/net/gatekeeper.ts";
-import { probeCage } from "../../../../src/core/cage/probe_cage.ts";
 import { GRANTED, runGranted } from "../../../support/granted_servers.ts";
+import { canCage } from "../../../support/hook_repo.ts";
 import { findPostgres, type Postgres, POSTGRES_NEEDED, startPostgres } from "../../../support/postgres.ts";
 import { requireOrLess, requireOrSkip, runtimeName } from "../../../support/require_or_skip.ts";
 import { scratchDir } from "../../../support/scratch_dir.ts";
@@ -67,14 +66,6 @@ const PROGRAMS: Readonly<Record<string, Program>> = {
   },
 };
 
-/** Whether cages can be built here in which granted hosts are reached at any port. */
-async function canReach(t: TestContext): Promise<boolean> {
-  const runtime = await detectRuntime();
-  const home = await scratchDir(t);
-  const can = async (): Promise<boolean> => (await probeCage(runtime, home)).error === null;
-  return await requireOrSkip(t, "a working bubblewrap", can, "run kaged doctor");
-}
-
 /** Returns the program as its folder holds it, compiled where it must be; null where that cannot be done here. */
 async function filesOf(t: TestContext, { file }: Program): Promise<Record<string, Uint8Array> | null> {
   const source = new URL(`fixtures/${file}`, import.meta.url);
@@ -89,7 +80,7 @@ async function filesOf(t: TestContext, { file }: Program): Promise<Record<string
 
 for (const [name, program] of Object.entries(PROGRAMS)) {
   test(`N-020 clients of ${name} reach a granted host as they are, and no other, where ${runtimeName} runs the host`, async (t) => {
-    const files = await canReach(t) ? await filesOf(t, program) : null;
+    const files = await canCage(t) ? await filesOf(t, program) : null;
     if (files === null) return;
     let postgres: Postgres | null = null;
     t.after(() => postgres?.stop());

@@ -5,11 +5,11 @@ import { test, type TestContext } from "node:test";
 import { promisify } from "node:util";
 import { detectRuntime } from "../../../../src/adapters/default.ts";
 import type { NetEvent } from "../../../../src/core/cage/net/gatekeeper.ts";
-import { probeCage } from "../../../../src/core/cage/probe_cage.ts";
 import type { Network } from "../../../../src/core/ports/ports.ts";
 import { placesIn, requestOf, startCaged } from "../../../support/cage_requests.ts";
 import { SEED } from "../../../support/chance.ts";
 import { GRANTED, runGranted } from "../../../support/granted_servers.ts";
+import { canCage } from "../../../support/hook_repo.ts";
 import { requireOrSkip, runtimeName } from "../../../support/require_or_skip.ts";
 import { scratchDir } from "../../../support/scratch_dir.ts";
 
@@ -36,12 +36,6 @@ const PROGRAMS: Readonly<Record<string, { file: string; command: readonly string
   },
   go: { file: "clients.go", command: ["./clients"], clients: { "net.Dial": WEB, "net.Resolver": FOUND } },
 };
-
-async function canCage(t: TestContext): Promise<boolean> {
-  const [runtime, home] = [await detectRuntime(), await scratchDir(t)];
-  const can = async (): Promise<boolean> => (await probeCage(runtime, home)).error === null;
-  return await requireOrSkip(t, "a working bubblewrap", can, "run kaged doctor");
-}
 
 /** Returns the program as its folder holds it, compiled where it must be; null where that cannot be done here. */
 async function filesOf(t: TestContext, file: string): Promise<Record<string, Uint8Array> | null> {
