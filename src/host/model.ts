@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { speaksMcp } from "../core/manifest/speaks_mcp.ts";
 import type { Audit } from "../core/audit/audit.ts";
 import { HostError } from "../core/errors/host_error.ts";
 import { PRIMARY } from "../core/contract/hook_names.ts";
@@ -94,7 +95,7 @@ export class HostModel {
     const offered = [...manifest.tools, ...this.#listed.get(instance) ?? []];
     const tool = offered.find(({ name }) => `${plugin}.${name}` === method);
     // Every method of an MCP server is a tool, whether it has listed it yet or not.
-    if (!tool && (manifest.runtime !== "mcp_stdio" || method === "ping")) return null;
+    if (!tool && (!speaksMcp(manifest) || method === "ping")) return null;
     const isUndeclared = agents.length === 0; // A plugin of the operator's own serves every agent as it is.
     if (!tool || !isUndeclared) return this.tool(method, path);
     return { ...describeTool(method, tool), owner: { plugin, instance, override: null } };

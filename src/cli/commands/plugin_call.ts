@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { speaksMcp } from "../../core/manifest/speaks_mcp.ts";
 import { resolve } from "node:path";
 import { type Command, InvalidArgumentError } from "commander";
 import { HostError } from "../../core/errors/host_error.ts";
@@ -143,7 +144,7 @@ async function callIn(
   });
   await unlessAborted(supervisor.start(instance), signal);
   // An MCP server says what its tools take once it runs.
-  if (manifest.runtime === "mcp_stdio") {
+  if (speaksMcp(manifest)) {
     await checkTool(method, params, { ...manifest, ...supervisor.plugin(instance) });
   }
   const timing = flags.timeout === undefined ? {} : { timeoutMs: flags.timeout };
@@ -152,7 +153,7 @@ async function callIn(
 
 /** Says so before anything is started when the plugin declares no such method. */
 function refuseUnknown(method: string, { name, methods, tools, runtime }: Manifest): void {
-  if (runtime === "mcp_stdio") return; // It says what it has once it runs.
+  if (speaksMcp({ runtime })) return; // It says what it has once it runs.
   const callable = ["ping", ...methods, ...tools.map((tool) => `${name}.${tool.name}`)];
   if (callable.includes(method)) return;
   throw new HostError("protocol.method_unknown", `Plugin "${name}" has no method "${method}"`, {

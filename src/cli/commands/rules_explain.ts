@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { speaksMcp } from "../../core/manifest/speaks_mcp.ts";
 import type { Command } from "commander";
 import { compileRules, type Explanation } from "../../core/rules/judge.ts";
 import type { Decision, JudgedCall } from "../../core/rules/rules.ts";
@@ -75,7 +76,7 @@ async function doubtOf(tool: string, agent: string, { loaded }: RulePlace): Prom
   const model = new HostModel(loaded.resolved);
   const { plugins, declared } = model.agent(agent);
   const isListed = plugins.length === declared.length &&
-    plugins.every(({ manifest }) => manifest.runtime !== "mcp_stdio");
+    plugins.every(({ manifest }) => !speaksMcp(manifest));
   if (!isListed) return null;
   try {
     model.tool(tool, agent);

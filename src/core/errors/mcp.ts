@@ -29,6 +29,9 @@ export const MCP_ERRORS: Readonly<Record<string, ErrorRow>> = {
       "Run its command by hand and read what it says",
     ],
   }),
+  ...rows("mcp", -32601, 404, {
+    not_offered: ["The plugin is no MCP server, or has no such part", "See what it offers: kaged mcp list"],
+  }),
   ...rows("mcp", -32603, 409, {
     tool_collision: ["Two tools of an MCP server have one name here", "Rename one of the two in the server"],
   }),

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { speaksMcp } from "../manifest/speaks_mcp.ts";
 import { namePattern } from "../rules/name_pattern.ts";
 import type { DocumentReport, IssueText } from "../documents/document_report.ts";
 import type { DocumentPath } from "../documents/places.ts";
@@ -65,7 +66,7 @@ export function checkAgents(project: Project, outcomes: readonly Outcome[], into
 }
 
 /** An MCP server lists its tools once it runs. */
-const isServer = ({ manifest }: ResolvedPlugin): boolean => manifest.runtime === "mcp_stdio";
+const isServer = ({ manifest }: ResolvedPlugin): boolean => speaksMcp(manifest);
 const isCompactor = ({ manifest }: ResolvedPlugin): boolean => manifest.roles.includes("compactor");
 
 class AgentChecker {

@@ -8,6 +8,7 @@ import type { HostError } from "../errors/host_error.ts";
 import type { Manifest } from "../manifest/manifest.ts";
 import type { McpTool } from "../mcp/mcp_tool.ts";
 import type { McpServerInfo } from "../mcp/messages.ts";
+import type { ClientOffer, McpEvent, McpPeer, McpServerRequest } from "../mcp/peer.ts";
 import type { Clock } from "../ports/ports.ts";
 import type { CallOptions, Connection, ConnectionOptions, IncomingRequest } from "../wire/connection_types.ts";
 import type { PluginCallContext } from "./types.ts";
@@ -76,6 +77,12 @@ export interface DialectPorts {
   readonly onRequest: (request: IncomingRequest) => unknown;
   /** Takes the tools of a running server that has changed them. */
   readonly onTools: (tools: readonly McpTool[]) => void;
+  /** Takes what an MCP server says by itself. */
+  readonly onMcpEvent?: (event: McpEvent) => void;
+  /** Parts of a client that are offered to an MCP server. Default: none. */
+  readonly mcpOffers?: readonly ClientOffer[];
+  /** Answers a request of an MCP server for a part that is offered. */
+  readonly onMcpRequest?: (request: McpServerRequest) => Promise<unknown>;
 }
 
 /** One side of a conversation in one protocol. */
@@ -95,4 +102,6 @@ export interface Dialect {
   notify(method: string, params: unknown): void;
   /** Asks it to end by itself. */
   askToEnd(): void;
+  /** The parts of an MCP server beyond its tools, once it has shaken hands; absent for any other plugin. */
+  readonly peer?: McpPeer;
 }

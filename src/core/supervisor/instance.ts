@@ -4,10 +4,12 @@
  *
  * @module
  */
+import { speaksMcp } from "../manifest/speaks_mcp.ts";
 import type { Audit, AuditSubject } from "../audit/audit.ts";
 import { HostError } from "../errors/host_error.ts";
 import type { Manifest } from "../manifest/manifest.ts";
 import type { McpTool } from "../mcp/mcp_tool.ts";
+import type { McpPeer } from "../mcp/peer.ts";
 import type { SecretMask } from "../values/secret_mask.ts";
 import type { CallOptions, IncomingRequest } from "../wire/connection_types.ts";
 import type { PluginProfile } from "./dialect.ts";
@@ -106,7 +108,7 @@ export class PluginInstance {
       net_refused: this.#current?.net.counts() ?? [],
       methods,
       features,
-      tools: manifest.runtime === "mcp_stdio" ? this.#mcpTools : manifest.tools,
+      tools: speaksMcp(manifest) ? this.#mcpTools : manifest.tools,
       mcp: mcp ? { protocol: mcp.protocol, name: mcp.name, version: mcp.version } : null,
       error: this.#life.error,
     };
@@ -171,6 +173,16 @@ export class PluginInstance {
     if (!isKnown) throw unknownMethod(this.subject.name, method, live.profile);
     const call = () => live.net.during(params, live.dialect.call(method, params, context, options));
     return this.#audit.call(method, context, call);
+  }
+
+  /** Returns the parts of an MCP server beyond its tools. Throws `plugin.unavailable` or `mcp.not_offered`. */
+  mcp(): McpPeer {
+    const live = this.#current;
+    if (!live?.profile) throw this.#life.unavailable();
+    if (live.dialect.peer) return live.dialect.peer;
+    throw new HostError("mcp.not_offered", `Plugin "${this.subject.name}" is no MCP server`, {
+      data: { plugin: this.subject.name },
+    });
   }
 
   /**
@@ -259,7 +271,7 @@ export class PluginInstance {
   #spawn(source: PluginSource, checkWanted: () => void): Promise<PluginProcess> {
     const { host, audit, secrets, subject, onNotification, byWireName = false } = this.#options;
     const { instance, name: plugin } = subject;
-    const { askNetwork } = host;
+    const { askNetwork, onMcpRequest } = host;
     return spawnPlugin(source, {
       runtime: host.runtime,
       secrets,
@@ -274,6 +286,9 @@ export class PluginInstance {
       onNotification: (method, params) => onNotification?.({ instance, method, params }),
       onRequest: (manifest, request) => this.#onRequest(manifest, request),
       onTools: (live, tools) => this.#onTools(live, tools),
+      onMcpEvent: (event) => host.onMcpEvent?.({ instance, plugin }, event),
+      ...(host.mcpOffers && { mcpOffers: host.mcpOffers }),
+      ...(onMcpRequest && { onMcpRequest: (request) => onMcpRequest({ instance, plugin }, request) }),
     });
   }
 

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { speaksMcp } from "../manifest/speaks_mcp.ts";
 import type { CageRequest } from "../cage/cage.ts";
 import type { BoundSecret } from "../cage/net/bound_secret.ts";
 import type { Manifest, ManifestSecret } from "../manifest/manifest.ts";
@@ -58,7 +59,7 @@ export class InstanceSecrets {
   /** Returns the config as a process gets it: placeholders in it, and for an MCP server no secret, as it takes none. */
   outward(manifest: Manifest, config: Config): Config {
     const replaced = this.#replaced(manifest, config);
-    if (manifest.runtime !== "mcp_stdio") return replaced;
+    if (!speaksMcp(manifest)) return replaced;
     const { secrets = {} } = manifest;
     return Object.fromEntries(Object.entries(replaced).filter(([name]) => !Object.hasOwn(secrets, name)));
   }

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { speaksMcp } from "../manifest/speaks_mcp.ts";
 import type { CageRequest } from "../cage/cage.ts";
 import { CagedProcess } from "../cage/caged_process.ts";
 import { missingProgramHint, withMissingProgram } from "../cage/missing_program.ts";
@@ -29,8 +30,18 @@ import { endingOf } from "../values/ending_of.ts";
 import type { SecretMask } from "../values/secret_mask.ts";
 
 /** How a process reports to its instance. */
-export interface PluginProcessOptions
-  extends Pick<DialectPorts, "audit" | "subject" | "byWireName" | "onLog" | "onNotification"> {
+export interface PluginProcessOptions extends
+  Pick<
+    DialectPorts,
+    | "audit"
+    | "subject"
+    | "byWireName"
+    | "onLog"
+    | "onNotification"
+    | "onMcpEvent"
+    | "mcpOffers"
+    | "onMcpRequest"
+  > {
   readonly runtime: Runtime;
   /** The operator's secrets, hidden in logs and errors. */
   readonly secrets: SecretMask;
@@ -115,7 +126,7 @@ export class PluginProcess {
       onNet: (event) => this.#auditNet(event),
       withheld,
     });
-    const dialect = manifest.runtime === "mcp_stdio" ? mcpDialect : kagedDialect;
+    const dialect = speaksMcp(manifest) ? mcpDialect : kagedDialect;
     this.dialect = maskedDialect(
       dialect({
         ...options,

@@ -83,6 +83,7 @@ export function createSupervisor(
         return Promise.reject(asHostError(error));
       }
     },
+    mcp: (id) => find(id).mcp(),
     plugins: () => [...instances.values()].map((instance) => instance.info()),
     plugin: (id) => find(id).info(),
     onAudit: (listener) => audit.on(listener),

@@ -11,6 +11,7 @@ import type { NetLimit } from "../cage/net/bound_secret.ts";
 import type { HostError } from "../errors/host_error.ts";
 import type { Manifest, ManifestTool } from "../manifest/manifest.ts";
 import type { McpTool } from "../mcp/mcp_tool.ts";
+import type { ClientOffer, McpEvent, McpPeer, McpServerRequest } from "../mcp/peer.ts";
 import type { Runtime } from "../ports/ports.ts";
 import type { CallOptions, IncomingRequest } from "../wire/connection_types.ts";
 
@@ -176,6 +177,15 @@ export interface SupervisorOptions {
   ) => Promise<{ readonly isAllowed: boolean; readonly lasts: boolean }> | null;
   /** Called each time an MCP server has listed its tools. */
   readonly onTools?: (instance: PluginInfo) => void;
+  /** Called with what MCP servers say by themselves. */
+  readonly onMcpEvent?: (instance: Pick<PluginInfo, "instance" | "plugin">, event: McpEvent) => void;
+  /** Parts of a client that are offered to MCP servers. Default: none. */
+  readonly mcpOffers?: readonly ClientOffer[];
+  /** Answers requests of MCP servers for a part that is offered. */
+  readonly onMcpRequest?: (
+    instance: Pick<PluginInfo, "instance" | "plugin">,
+    request: McpServerRequest,
+  ) => Promise<unknown>;
   /** Listens to the wire of each process that is started; null leaves one alone. */
   readonly tap?: (instance: PluginInfo) => WireTap | null;
   /** Whether `initialize` says that storage is there. Default: false. */
@@ -232,6 +242,11 @@ export interface Supervisor extends AsyncDisposable {
     params?: Readonly<Record<string, unknown>>,
     options?: PluginCallOptions,
   ): Promise<unknown>;
+  /**
+   * Returns the parts of a running MCP server beyond its tools. Throws `plugin.unavailable` while it is down, and
+   * `mcp.not_offered` for a plugin that is no MCP server.
+   */
+  mcp(instance: string): McpPeer;
   /** Everything registered, in order. */
   plugins(): PluginInfo[];
   /** One plugin, or `plugin.unknown`. */

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { speaksMcp } from "../../core/manifest/speaks_mcp.ts";
 import type { AuditData, AuditEvent, AuditType } from "../../core/audit/events.ts";
 import { asHostError, HostError, type HostErrorCode } from "../../core/errors/host_error.ts";
 import type { Manifest } from "../../core/manifest/manifest.ts";
@@ -111,7 +112,7 @@ function recordHandshake(run: Run, failure: HostError | null, offer: Offer): voi
     "initialize.api": String(kaged_api),
     "initialize.capabilities": claims(capabilities),
     "config.update": sent(config, manifest),
-    ...(isMcp(manifest) && mcpDetails(offer.info)),
+    ...(speaksMcp(manifest) && mcpDetails(offer.info)),
   };
   for (const id of CHECK_IDS.slice(CHECK_IDS.indexOf("spawn"), CHECK_IDS.indexOf("initialized"))) {
     if (failure && id === broken) return recorder.fail(id, explained(failure, log), log);
@@ -121,8 +122,6 @@ function recordHandshake(run: Run, failure: HostError | null, offer: Offer): voi
     else recordMethods(run, offer);
   }
 }
-
-const isMcp = ({ runtime }: Manifest): boolean => runtime === "mcp_stdio";
 
 const claims = (capabilities: readonly string[]): string =>
   capabilities.length === 0 ? "Claims none" : "Claims no more than the manifest asks for";
@@ -155,7 +154,7 @@ const RULES_OF_CODES: Partial<Record<HostErrorCode, CheckId>> = {
 /** A declared method that the process does not offer breaks a promise; one it merely adds is ignored by the host. */
 function recordMethods(run: Run, offer: Offer): void {
   const { recorder, manifest, manifest: { methods } } = run;
-  if (isMcp(manifest)) return recordTools(run, offer);
+  if (speaksMcp(manifest)) return recordTools(run, offer);
   const [found] = eventsOf(run, "plugin.method_unavailable");
   const { missing = [], undeclared = [] } = found ?? {};
   if (missing.length > 0) {
@@ -205,7 +204,7 @@ function recordShutdown(run: Run, tookMs: number): void {
   const isLate = seconds > 0 && tookMs >= seconds * 1000;
   if (ended?.exit_code === 0 && !isLate) return recorder.pass("shutdown", "Ends by itself with exit code 0");
   // The protocol allows a server to wait for the signal.
-  if (isMcp(manifest) && ended && isLate) {
+  if (speaksMcp(manifest) && ended && isLate) {
     const waits = `It does not end when its input ends, so that every stop takes ${seconds} s`;
     return recorder.pass("shutdown", "Ends by SIGTERM", { warnings: [waits] });
   }
@@ -214,7 +213,7 @@ function recordShutdown(run: Run, tookMs: number): void {
     : isLate
     ? `had to be ended by SIGTERM: it ignored shutdown for ${seconds} s`
     : `ended ${endingOf({ code: ended.exit_code, signal: ended.signal })} instead of 0`;
-  const when = isMcp(manifest) ? "When stdin ends" : "On shutdown";
+  const when = speaksMcp(manifest) ? "When stdin ends" : "On shutdown";
   const hint = `${when}, save what must be kept and exit with 0`;
   recorder.fail("shutdown", new HostError("check.shutdown", `The plugin ${how}`, { hint }), log);
 }

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { speaksMcp } from "../../core/manifest/speaks_mcp.ts";
 import type { CheckOptions } from "../check/report.ts";
 import type { CageRequest } from "../../core/cage/cage.ts";
 import { HostError } from "../../core/errors/host_error.ts";
@@ -39,7 +40,7 @@ export async function checkConformance(dir: string, options: ConformanceOptions)
   const { runtime, home, projectDir = null, runtimes = {}, limits = {}, rules: ids, ...rest } = options;
   const rules = selectRules(ids);
   const manifest = grantedManifest((await readManifest(dir, runtime.files)).manifest, options.withheld ?? []);
-  if (manifest.runtime === "mcp_stdio") {
+  if (speaksMcp(manifest)) {
     const message = `"${manifest.name}" speaks MCP, and these rules are of the plugin wire`;
     throw new HostError("check.conformance_mcp", message, { hint: "Leave --conformance away" });
   }

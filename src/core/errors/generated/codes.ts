@@ -392,6 +392,7 @@ export type HostErrorCode =
   | "mcp.malformed"
   | "mcp.too_many_tools"
   | "mcp.server_failed"
+  | "mcp.not_offered"
   | "mcp.tool_collision"
   | "mcp.tool_failed"
   | "install.source_invalid"
