@@ -32,6 +32,12 @@ export const MCP_ERRORS: Readonly<Record<string, ErrorRow>> = {
   ...rows("mcp", -32601, 404, {
     not_offered: ["The plugin is no MCP server, or has no such part", "See what it offers: kaged mcp list"],
   }),
+  "mcp.task_unknown": row(
+    -32602,
+    404,
+    "No background call has that id, or its record is gone",
+    "List the tasks, or begin the call again",
+  ),
   ...rows("mcp", -32603, 409, {
     tool_collision: ["Two tools of an MCP server have one name here", "Rename one of the two in the server"],
   }),

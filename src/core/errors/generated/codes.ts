@@ -393,6 +393,7 @@ export type HostErrorCode =
   | "mcp.too_many_tools"
   | "mcp.server_failed"
   | "mcp.not_offered"
+  | "mcp.task_unknown"
   | "mcp.tool_collision"
   | "mcp.tool_failed"
   | "install.source_invalid"
