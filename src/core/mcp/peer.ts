@@ -56,6 +56,12 @@ export interface McpPrompt {
   readonly definition: McpDefinition;
 }
 
+/** Settings of one call of an MCP server. */
+export interface McpCallOptions extends CallOptions {
+  /** For whom it is made: a request that the server makes meanwhile belongs there. */
+  readonly at?: { readonly agent: string; readonly session: string };
+}
+
 /**
  * A running MCP server. Lists are read page by page within bounds, and kept until the server says that they changed. Every
  * call rejects with `mcp.not_offered` where the server has no such part, with `mcp.malformed`, or with the server's error.
@@ -66,11 +72,11 @@ export interface McpPeer {
   templates(): Promise<readonly McpResourceTemplate[]>;
   prompts(): Promise<readonly McpPrompt[]>;
   /** Answers `{ contents }` as the server sent it. */
-  readResource(uri: string, options?: CallOptions): Promise<McpDefinition>;
+  readResource(uri: string, options?: McpCallOptions): Promise<McpDefinition>;
   /** Answers `{ messages }` as the server sent it. */
-  getPrompt(name: string, args: Readonly<Record<string, string>>, options?: CallOptions): Promise<McpDefinition>;
+  getPrompt(name: string, args: Readonly<Record<string, string>>, options?: McpCallOptions): Promise<McpDefinition>;
   /** Answers `{ completion }`; `params` are those of `completion/complete`. */
-  complete(params: McpDefinition, options?: CallOptions): Promise<McpDefinition>;
+  complete(params: McpDefinition, options?: McpCallOptions): Promise<McpDefinition>;
   /** Has the server report changes of a resource, as `resource_updated` events, until {@link unsubscribe}. */
   subscribe(uri: string): Promise<void>;
   unsubscribe(uri: string): Promise<void>;
