@@ -14,7 +14,9 @@ import type { Flights } from "./flights.ts";
 import { offeredNames } from "./offered_names.ts";
 import { foundTool, type OfferedBy, offeredTools } from "./offered_tools.ts";
 import type { Era, Json, McpServer, RequestContext, ServerSdk } from "./sdk_types.ts";
+import { createdTask, isTask, type TaskClient, taskHandlers } from "./task_handlers.ts";
 import { errorAnswer, toolAnswer } from "./tool_answer.ts";
+import { type RunTask, type ToolTasks, toolTasks } from "./tool_tasks.ts";
 import type { WatchedResources } from "./watched_resources.ts";
 
 /** Everything that handlers work with. */
@@ -46,7 +48,14 @@ export function addHandlers(server: McpServer, era: Era, serving: Serving): void
         throw protocolError(serving.sdk, thrown, params);
       }
     });
-  for (const [method, handler] of Object.entries(toolHandlers(server, serving, fly))) handle(method, handler);
+  const clientOf = (context: RequestContext): TaskClient => clientOfRequest(server, era, context);
+  const { host, agent } = serving.offered;
+  const tasks = (): ToolTasks => toolTasks(host, agent, runTask(agent));
+  const tools = {
+    ...toolHandlers(server, serving, { fly, clientOf, tasks }),
+    ...taskHandlers(era, { host, tasks, clientOf }),
+  };
+  for (const [method, handler] of Object.entries(tools)) handle(method, handler);
   if (!mcp) return;
   const handlers = { ...resourceHandlers(mcp, serving, fly), ...promptHandlers(mcp, serving, fly) };
   for (const [method, handler] of Object.entries(handlers)) handle(method, handler);
@@ -61,12 +70,16 @@ type Fly = (
   work: (at: CallAt, flight: Flight) => Promise<Json>,
 ) => Promise<Json>;
 
+/** Modern clients say with each request what they can do, legacy ones once. */
+function clientOfRequest(server: McpServer, era: Era, { mcpReq: { envelope } }: RequestContext): TaskClient {
+  const declared = era === "modern" ? envelope?.[CAPABILITIES_KEY] : server.getClientCapabilities();
+  return { era, capabilities: isMap(declared) ? declared : {} };
+}
+
 function flyer(server: McpServer, era: Era, { offered: { agent }, session, flights, logs }: Serving): Fly {
   return async (context, facts, work) => {
-    const { envelope } = context.mcpReq;
-    const declared = era === "modern" ? envelope?.[CAPABILITIES_KEY] : server.getClientCapabilities();
-    const caller: Caller = { era, context, capabilities: isMap(declared) ? declared : {} };
-    await logs.prepare(envelope);
+    const caller: Caller = { ...clientOfRequest(server, era, context), context };
+    await logs.prepare(context.mcpReq.envelope);
     return await flights.follow(caller, facts, (flight) => {
       const onProgress = progressTo(flight);
       return work({ agent, session, signal: flight.signal, onProgress }, flight);
@@ -74,11 +87,39 @@ function flyer(server: McpServer, era: Era, { offered: { agent }, session, fligh
   };
 }
 
-function toolHandlers(server: McpServer, { offered }: Serving, fly: Fly): Record<string, Handler> {
+/** Makes the call of a task: an answer where the tool itself fails, an error where the request is wrong. */
+function runTask(agent: string): RunTask {
+  return async (name, args, { session, signal }, onProgress) => {
+    const added: string[] = [];
+    const onContext = (texts: readonly string[]): void => void added.push(...texts);
+    try {
+      const { output } = await session.callTool(name, args, { agent, signal, onProgress, onContext });
+      return toolAnswer(output, added);
+    } catch (thrown) {
+      const error = asHostError(thrown);
+      if (signal.aborted || error.code === "tool.unknown") throw error;
+      return errorAnswer(error, added);
+    }
+  };
+}
+
+function toolHandlers(
+  server: McpServer,
+  { offered }: Serving,
+  { fly, clientOf, tasks }: {
+    readonly fly: Fly;
+    readonly clientOf: (context: RequestContext) => TaskClient;
+    readonly tasks: () => ToolTasks;
+  },
+): Record<string, Handler> {
   return {
     "tools/list": ({ cursor }) => page(cursor, { tools: offeredTools(offered) }),
-    "tools/call": (params, context) => {
+    "tools/call": async (params, context) => {
       const { tool, call } = foundTool(offered, String(params.name));
+      const client = clientOf(context);
+      if (tool && isTask(tool, params, client)) {
+        return createdTask(await tasks().start(tool.name, argumentsIn(params)), client.era);
+      }
       const facts = factsOf("tools/call", params, tool?.plugin ?? null, tool?.name ?? null);
       return fly(context, facts, async (at) => {
         const added: string[] = [];
@@ -210,7 +251,8 @@ function protocolError({ ProtocolError }: ServerSdk, thrown: unknown, { uri }: J
   const { code, rpc, message, hint, data } = asHostError(thrown);
   const isMissing = code === "mcp.resource_unknown" || rpc === RESOURCE_NOT_FOUND;
   const number = UNKNOWN.includes(code) || isMissing ? INVALID_PARAMS : rpc;
-  const facts = isMissing ? { uri } : isMap(data) && code !== "tool.unknown" ? { data } : {};
+  const isOurs = isMap(data) && code !== "tool.unknown";
+  const facts = isMissing ? { uri } : code === "mcp.capability_missing" ? data as Json : isOurs ? { data } : {};
   return new ProtocolError(number, message, { code, ...(hint !== undefined && { hint }), ...facts });
 }
 

@@ -39,6 +39,9 @@ export const TASK_POLL_MS: number = 1_000;
 /** Most tasks on one page of a list. */
 const PAGE = 50;
 
+/** Requests for a person that are looked through for those of a task. */
+const MAX_ASKED = 200;
+
 /** Messages of progress that are remembered, the newest ones. */
 const MAX_MESSAGES = 1_000;
 
@@ -99,9 +102,16 @@ function openTasks(host: Host, agent: string, run: RunTask): ToolTasks {
     for (const oldest of messages.keys()) if (messages.size > MAX_MESSAGES) messages.delete(oldest);
   }
 
-  const taskOf = (job: Job): ToolTask => {
-    const message = messages.get(job.id);
-    return { ...readTask(job), ...(message !== undefined && !isFinal(job.status) && { message }) };
+  /** What a call of the job, or a server that it calls, waits for: each task has a session of its own. */
+  const askedOf = async ({ status, conversationId }: Job): Promise<Approval[]> => {
+    if (status !== "running") return [];
+    const { items } = await host.approvals.list({ state: "waiting", limit: MAX_ASKED });
+    return items.filter(({ sessionId }) => sessionId === conversationId);
+  };
+  const taskOf = async (job: Job): Promise<ToolTask> => {
+    const message = isFinal(job.status) ? undefined : messages.get(job.id);
+    const isAsking = (await askedOf(job)).length > 0;
+    return { ...readTask(job, isAsking), ...(message !== undefined && { message }) };
   };
   const find = async (id: string): Promise<Job> => {
     const job = await host.jobs.get(id).catch((error) => Promise.reject(unknownTask(id, asHostError(error))));
@@ -111,40 +121,39 @@ function openTasks(host: Host, agent: string, run: RunTask): ToolTasks {
 
   return {
     async start(tool, args) {
-      return taskOf(await host.jobs.start({ agentName, input: JSON.stringify({ tool, arguments: args }) }));
+      return await taskOf(await host.jobs.start({ agentName, input: JSON.stringify({ tool, arguments: args }) }));
     },
-    get: async (id) => taskOf(await find(id)),
+    get: async (id) => await taskOf(await find(id)),
     async finished(id) {
       await find(id);
-      return taskOf(await host.jobs.finished(id));
+      return await taskOf(await host.jobs.finished(id));
     },
     async cancel(id) {
       const job = await find(id);
-      if (isFinal(job.status)) return taskOf(job);
+      if (isFinal(job.status)) return await taskOf(job);
       const ended = await host.jobs.cancel(id).catch((error) => {
         if (asHostError(error).code === "jobs.finished") return find(id); // It came to its end meanwhile.
         throw error;
       });
-      return taskOf(ended);
+      return await taskOf(ended);
     },
     async list(cursor) {
       if (cursor !== undefined) await find(cursor);
       const page = { agentName, limit: PAGE, ...(cursor !== undefined && { before: cursor }) };
-      const tasks = (await host.jobs.list(page)).reverse().map(taskOf);
+      const tasks = await Promise.all((await host.jobs.list(page)).reverse().map(taskOf));
       const last = tasks.at(-1);
       return { tasks, ...(tasks.length === PAGE && last && { nextCursor: last.id }) };
     },
-    async asked(id) {
-      const { waiting = [] } = await find(id);
-      return await Promise.all(waiting.map(({ approvalId }) => host.approvals.get(approvalId)));
-    },
+    asked: async (id) => await askedOf(await find(id)),
   };
 }
 
-function readTask({ id, status, createdAt, startedAt, completedAt, conversationId, waiting, ...job }: Job): ToolTask {
+function readTask(
+  { id, status, createdAt, startedAt, completedAt, conversationId, ...job }: Job,
+  isAsking: boolean,
+): ToolTask {
   const outcome = outcomeOf({ status, ...job });
   const isFailed = outcome !== null && "error" in outcome;
-  const isAsking = status === "running" && waiting !== undefined && waiting.length > 0;
   const shown = { queued: "working", running: "working", completed: "completed" } as const;
   return {
     id,
@@ -156,7 +165,7 @@ function readTask({ id, status, createdAt, startedAt, completedAt, conversationI
       ? status
       : shown[status as "queued"],
     createdAt,
-    lastUpdatedAt: completedAt ?? waiting?.at(-1)?.since ?? startedAt ?? createdAt,
+    lastUpdatedAt: completedAt ?? startedAt ?? createdAt,
     session: conversationId,
     outcome,
   };

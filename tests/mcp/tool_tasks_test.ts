@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { toolAnswer } from "../../src/mcp/serve_host.ts";
+import { toolAnswer } from "../../src/mcp/tool_answer.ts";
 import { type RunTask, type ToolTasks, toolTasks } from "../../src/mcp/tool_tasks.ts";
 import { type Hosted, hosted } from "../support/hosted.ts";
 import { until } from "../support/until.ts";
@@ -29,10 +29,14 @@ test("N-030 a task says how far it is, and a cancelled one ends the call in the 
   await using h = await hosted(SERVER);
   const tasks = tasksOf(h);
   const { id } = await tasks.start("mcp-tools__slow", {});
-  const working = await until(async () => {
-    const task = await tasks.get(id);
-    return task.message === undefined ? undefined : task;
-  }, "words of the tool", "turn");
+  const working = await until(
+    async () => {
+      const task = await tasks.get(id);
+      return task.message === undefined ? undefined : task;
+    },
+    "words of the tool",
+    "turn",
+  );
   assert.equal(working?.status, "working");
   assert.equal((await tasks.cancel(id)).status, "cancelled");
   await h.logged(1);
