@@ -34,20 +34,28 @@ export interface Serving {
 /** Key of `_meta` under which a modern client says with each request what it can do. */
 const CAPABILITIES_KEY = "io.modelcontextprotocol/clientCapabilities";
 
+/** A Standard Schema that takes params as they are. */
+const ANY_PARAMS = { "~standard": { version: 1, vendor: "kaged", validate: (value: unknown) => ({ value }) } };
+
 type Handler = (params: Json, context: RequestContext) => Promise<Json> | Json;
 
 /** Adds the handlers of an era to a server. */
 export function addHandlers(server: McpServer, era: Era, serving: Serving): void {
   const { mcp } = serving;
   const fly = flyer(server, era, serving);
-  const handle = (method: string, handler: Handler): void =>
-    server.setRequestHandler(method, async ({ params = {} }, context) => {
-      try {
-        return await handler(params, context);
-      } catch (thrown) {
-        throw protocolError(serving.sdk, thrown, params);
-      }
-    });
+  const checked = (handler: Handler) => async (params: Json, context: RequestContext): Promise<Json> => {
+    try {
+      return await handler(params, context);
+    } catch (thrown) {
+      throw protocolError(serving.sdk, thrown, params);
+    }
+  };
+  const handle = (method: string, handler: Handler): void => {
+    const answer = checked(handler);
+    const isExtension = era === "modern" && method.startsWith("tasks/");
+    if (isExtension) server.setRequestHandler(method, { params: ANY_PARAMS }, answer);
+    else server.setRequestHandler(method, ({ params = {} }, context) => answer(params, context));
+  };
   const clientOf = (context: RequestContext): TaskClient => clientOfRequest(server, era, context);
   const { host, agent } = serving.offered;
   const tasks = (): ToolTasks => toolTasks(host, agent, runTask(agent));
@@ -256,8 +264,16 @@ function protocolError({ ProtocolError }: ServerSdk, thrown: unknown, { uri }: J
   return new ProtocolError(number, message, { code, ...(hint !== undefined && { hint }), ...facts });
 }
 
-/** Returns the message that a legacy client gets: the SDK sends the number of newer revisions for a missing resource. */
+/**
+ * Returns the message that a legacy client gets: the SDK sends the number of newer revisions for a missing resource, and
+ * wants content in the answer that begins a task.
+ */
 export function legacyMessage(message: unknown): unknown {
+  const result = isMap(message) ? message.result : undefined;
+  if (isMap(result) && isMap(result.task) && "content" in result) {
+    const { content: _, ...created } = result;
+    return { ...message as Json, result: created };
+  }
   const error = isMap(message) ? message.error : undefined;
   if (!isMap(error) || error.code !== INVALID_PARAMS || !isMap(error.data) || !("uri" in error.data)) return message;
   return { ...message as Json, error: { ...error, code: RESOURCE_NOT_FOUND } };

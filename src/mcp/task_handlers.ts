@@ -63,7 +63,7 @@ export function taskSupport(tool: HostTool | null): "declared" | "possible" | "n
 
 /** The answer to a call that has become a task. */
 export function createdTask(task: ToolTask, era: Era): Json {
-  return era === "modern" ? { resultType: "task", ...modernTask(task) } : { task: legacyTask(task) };
+  return era === "modern" ? { resultType: "task", ...modernTask(task) } : { content: [], task: legacyTask(task) };
 }
 
 type Handler = (params: Json, context: RequestContext) => Promise<Json>;
@@ -115,10 +115,10 @@ function modernHandlers(
       const asked = task.status === "input_required" && elicitation ? await tasks().asked(task.id) : [];
       return { ...modernTask(task), ...task.outcome, ...(asked.length > 0 && { inputRequests: requestsOf(asked) }) };
     }),
-    "tasks/update": checked(async ({ taskId, inputResponses }) => {
+    "tasks/update": checked(async ({ taskId }, { mcpReq: { inputResponses = {} } }) => {
       const asked = await tasks().asked(String(taskId));
       for (const request of asked) {
-        const given = isMap(inputResponses) ? inputResponses[request.id] : undefined;
+        const given = inputResponses[request.id];
         const answer = isMap(given) ? answerIn(given, request) : null;
         if (answer) await host.approvals.answer(request.id, answer, { by: "mcp client" });
       }
