@@ -35,5 +35,6 @@ export const MCP_ERRORS: Readonly<Record<string, ErrorRow>> = {
   ...rows("mcp", -32603, 409, {
     tool_collision: ["Two tools of an MCP server have one name here", "Rename one of the two in the server"],
   }),
+  "mcp.sessions_full": row(-32005, 503, "Every session of the MCP server is in use", "End one, or try again later"),
   "mcp.tool_failed": row(-32000, 422, "A tool of an MCP server reported an error", "Read its message"),
 };

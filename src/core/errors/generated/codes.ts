@@ -394,6 +394,7 @@ export type HostErrorCode =
   | "mcp.server_failed"
   | "mcp.not_offered"
   | "mcp.tool_collision"
+  | "mcp.sessions_full"
   | "mcp.tool_failed"
   | "install.source_invalid"
   | "install.source_missing"
