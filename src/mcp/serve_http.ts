@@ -12,23 +12,14 @@ import { checkOrigin, checkToken, type Guard, guarded } from "../http/guard.ts";
 import { failureResponse, problemResponse } from "../http/problem.ts";
 import { readJson } from "../http/read_input.ts";
 import { listenAt } from "../http/serve_host.ts";
-import { type ClientSeat, IDLE_MS, legacySessions } from "./serve_http_legacy.ts";
-import { modernRequests, type SharedSeat } from "./serve_http_modern.ts";
-import { loadHttpSdk, type ServerEvent } from "./serve_http_sdk.ts";
-
-/** The host's side of an MCP server. */
-export interface McpSeats {
-  /** Opens a session of the host for a client that shakes hands. */
-  open(): Promise<ClientSeat>;
-  /** Opens the session of the host for requests without a handshake. */
-  openShared(): SharedSeat;
-  /** Calls the listener when a list has changed, until the returned function is called. */
-  onChange(listener: (event: ServerEvent) => void): () => void;
-}
+import { IDLE_MS, legacySessions } from "./serve_http_legacy.ts";
+import { modernRequests } from "./serve_http_modern.ts";
+import { loadHttpSdk, type McpSeat } from "./serve_http_sdk.ts";
 
 /** Options of {@link mcpApp}. */
 export interface McpAppOptions {
-  readonly seats: McpSeats;
+  /** Opens a session of the host: one for each client that shakes hands, one for all others. */
+  readonly open: () => Promise<McpSeat>;
   readonly clock: Clock;
   readonly guard: Guard;
   /** Most sessions of clients that shake hands. Default 100. */
@@ -52,18 +43,10 @@ export const MCP_PATH = "/mcp";
 
 /** Returns an MCP server as one function. Rejects with `mcp.sdk_missing` where the SDK is not installed. */
 export async function mcpApp(options: McpAppOptions): Promise<McpApp> {
-  const { seats, clock, guard, maxSessions, idleMs = IDLE_MS, onWarning: warn = printWarning } = options;
+  const { open, clock, guard, maxSessions, idleMs = IDLE_MS, onWarning: warn = printWarning } = options;
   const sdk = await loadHttpSdk();
-  const limits = { idleMs, ...(maxSessions !== undefined && { maxSessions }) };
-  const legacy = legacySessions({ sdk, clock, open: seats.open, ...limits });
-  const modern = modernRequests({
-    sdk,
-    clock,
-    idleMs,
-    open: seats.openShared,
-    onChange: seats.onChange,
-    onError: () => {}, // Each is answered as well.
-  });
+  const legacy = legacySessions({ sdk, clock, open, idleMs, ...(maxSessions !== undefined && { maxSessions }) });
+  const modern = modernRequests({ sdk, clock, open, idleMs });
 
   async function answer(request: Request, { signal }: HttpConnection): Promise<Response> {
     const body = request.method === "POST" ? await readJson(request, clock) : undefined;

@@ -8,22 +8,15 @@ import { HostError } from "../core/errors/host_error.ts";
 import type { Clock } from "../core/ports/ports.ts";
 import { createEventStore } from "./serve_http_events.ts";
 import { type IdleWatch, idleWatch } from "./serve_http_idle.ts";
-import type { HttpMcpServer, HttpSdk, SessionTransport } from "./serve_http_sdk.ts";
+import type { HttpSdk, McpSeat, SessionTransport } from "./serve_http_sdk.ts";
 import { watched } from "./serve_http_streams.ts";
-
-/** A session of the host, and the server that a client of it talks to. */
-export interface ClientSeat {
-  readonly server: HttpMcpServer;
-  /** Ends the session of the host. */
-  close(): Promise<void>;
-}
 
 /** Options of {@link legacySessions}. */
 export interface LegacyOptions {
   readonly sdk: HttpSdk;
   readonly clock: Clock;
   /** Opens a session of the host for a client that shakes hands. */
-  readonly open: () => Promise<ClientSeat>;
+  readonly open: () => Promise<McpSeat>;
   readonly maxSessions?: number;
   readonly idleMs?: number;
 }
@@ -59,7 +52,8 @@ export function legacySessions(options: LegacyOptions): LegacySessions {
     await makeRoom();
     opening++;
     try {
-      const { server, close } = await open();
+      const seat = await open();
+      const server = seat.server("legacy");
       let id: string | null = null;
       const transport = new sdk.WebStandardStreamableHTTPServerTransport({
         sessionIdGenerator: () => crypto.randomUUID(),
@@ -74,7 +68,7 @@ export function legacySessions(options: LegacyOptions): LegacySessions {
         closed?.();
         watch.stop();
         if (id !== null) sessions.delete(id);
-        void close();
+        void seat.close();
       };
       await server.connect(transport);
       const response = await used(session, () => transport.handleRequest(request, { parsedBody: body }));

@@ -7,29 +7,16 @@
 import type { Clock } from "../core/ports/ports.ts";
 import { isMap } from "../core/values/plain_data.ts";
 import { type IdleWatch, idleWatch } from "./serve_http_idle.ts";
-import type { HttpMcpServer, HttpSdk, ServerEvent } from "./serve_http_sdk.ts";
+import type { HttpSdk, McpSeat } from "./serve_http_sdk.ts";
 import { patient, watched } from "./serve_http_streams.ts";
-
-/** The session of the host that requests without a handshake are made in. */
-export interface SharedSeat {
-  /** Makes the server of one request. */
-  server(): Promise<HttpMcpServer>;
-  /** Calls `changed` whenever the resource changes, until the returned function is called. */
-  watch(uri: string, changed: () => void): Promise<() => Promise<void>>;
-  /** Ends the session of the host. */
-  close(): Promise<void>;
-}
 
 /** Options of {@link modernRequests}. */
 export interface ModernOptions {
   readonly sdk: HttpSdk;
   readonly clock: Clock;
   readonly idleMs: number;
-  /** Opens the session; called again for the first request after the one before was ended. */
-  readonly open: () => SharedSeat;
-  /** Calls the listener when a list has changed, until the returned function is called. */
-  readonly onChange: (listener: (event: ServerEvent) => void) => () => void;
-  readonly onError: (error: Error) => void;
+  /** Opens a session of the host; called again for the first request after the one before was ended. */
+  readonly open: () => Promise<McpSeat>;
 }
 
 /** Answers requests of the newer revisions. */
@@ -42,59 +29,58 @@ export interface ModernRequests {
 
 /** Most `subscriptions/listen` streams at a time. */
 const MAX_SUBSCRIPTIONS = 100;
-/** Most resources that one stream is told of. */
-const MAX_WATCHED = 1_000;
+
+interface Shared {
+  readonly seat: Promise<McpSeat>;
+  readonly watch: IdleWatch;
+}
 
 /** Serves clients of the newer revisions. */
-export function modernRequests({ sdk, clock, idleMs, open, onChange, onError }: ModernOptions): ModernRequests {
-  let shared: { readonly seat: SharedSeat; readonly watch: IdleWatch } | null = null;
-  const handler = sdk.createMcpHandler(() => current().seat.server(), {
+export function modernRequests({ sdk, clock, idleMs, open }: ModernOptions): ModernRequests {
+  let shared: Shared | null = null;
+  const handler = sdk.createMcpHandler(async () => (await current().seat).server("modern", { announces: false }), {
     legacy: "reject",
-    onerror: onError,
     maxSubscriptions: MAX_SUBSCRIPTIONS,
   });
-  const stopChanges = onChange((event) => handler.bus.publish(event));
 
-  function current(): { readonly seat: SharedSeat; readonly watch: IdleWatch } {
-    return shared ??= { seat: open(), watch: idleWatch({ clock, idleMs, onIdle: () => void leave() }) };
+  function current(): Shared {
+    return shared ??= { seat: begin(), watch: idleWatch({ clock, idleMs, onIdle: () => void leave() }) };
+  }
+
+  async function begin(): Promise<McpSeat> {
+    try {
+      const seat = await open();
+      seat.on((event) => handler.bus.publish(event));
+      return seat;
+    } catch (error) {
+      shared = null; // The next request tries again.
+      throw error;
+    }
   }
 
   async function leave(): Promise<void> {
     const left = shared;
     shared = null;
     left?.watch.stop();
-    await left?.seat.close();
+    await (await left?.seat)?.close();
   }
 
-  async function answer(request: Request, body: unknown, signal: AbortSignal): Promise<Response> {
-    const { url, method, headers } = request;
+  async function answer({ url, method, headers }: Request, body: unknown, signal: AbortSignal): Promise<Response> {
     return await handler.fetch(new Request(url, { method, headers, signal }), { parsedBody: body });
-  }
-
-  /** Has the resources watched that a `subscriptions/listen` request names; returns a function that ends it. */
-  async function watchResources(body: unknown): Promise<() => void> {
-    const { seat } = current();
-    const stops: (() => Promise<void>)[] = [];
-    for (const uri of listenedTo(body)) {
-      const changed = (): void => handler.bus.publish({ kind: "resource_updated", uri });
-      // A resource that nobody has, or that cannot be watched, changes nothing for the others.
-      await seat.watch(uri, changed).then((stop) => stops.push(stop), onError);
-    }
-    return () => {
-      for (const stop of stops) stop().catch(onError);
-    };
   }
 
   return {
     async fetch(request, body, signal) {
-      const done = current().watch.use();
+      const { seat, watch } = current();
+      const done = watch.use();
       let stop = (): void => {};
       const end = (): void => {
         stop();
         done();
       };
       try {
-        stop = await watchResources(body);
+        const uris = listenedTo(body);
+        if (uris.length > 0) stop = (await seat).watch(uris);
         return watched(await patient((gone) => answer(request, body, gone), { clock, signal }), end);
       } catch (error) {
         end();
@@ -102,7 +88,6 @@ export function modernRequests({ sdk, clock, idleMs, open, onChange, onError }: 
       }
     },
     async close() {
-      stopChanges();
       await handler.close();
       await leave();
     },
@@ -114,6 +99,5 @@ function listenedTo(body: unknown): readonly string[] {
   if (!isMap(body) || body.method !== "subscriptions/listen" || !isMap(body.params)) return [];
   const { notifications } = body.params;
   const uris = isMap(notifications) ? notifications.resourceSubscriptions : [];
-  if (!Array.isArray(uris)) return [];
-  return [...new Set(uris)].filter((uri) => typeof uri === "string").slice(0, MAX_WATCHED);
+  return Array.isArray(uris) ? [...new Set(uris)].filter((uri) => typeof uri === "string") : [];
 }

@@ -17,6 +17,18 @@ export interface HttpMcpServer {
   onclose?: (() => void) | undefined;
 }
 
+/** A session of the host for clients, and the servers that they talk to. */
+export interface McpSeat {
+  /** Makes a server; one that does not announce sends only answers. */
+  server(era: McpEra, options?: { readonly announces?: boolean }): HttpMcpServer;
+  /** Listens to changes; returns a function that ends it. */
+  on(listener: (event: ServerEvent) => void): () => void;
+  /** Watches resources until the returned function is called; those that are unknown stay silent. */
+  watch(uris: readonly string[]): () => void;
+  /** Ends the session of the host with everything that runs in it. */
+  close(): Promise<void>;
+}
+
 /** Keeps messages of streams until clients that lost a connection have come back for them. */
 export interface EventStore {
   /** Keeps a message of a stream and returns the id it is sent under. */
@@ -53,7 +65,7 @@ export interface ModernHandler {
 export interface HttpSdk {
   readonly createMcpHandler: (
     factory: () => Promise<HttpMcpServer>,
-    options: { legacy: "reject"; onerror: (error: Error) => void; maxSubscriptions: number },
+    options: { legacy: "reject"; maxSubscriptions: number },
   ) => ModernHandler;
   /** Whether a request is one of the older revisions. */
   readonly isLegacyRequest: (request: Request, parsedBody?: unknown) => Promise<boolean>;

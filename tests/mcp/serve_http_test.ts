@@ -16,11 +16,11 @@ const URL_ = "http://127.0.0.1:4718/mcp";
 interface Seats {
   readonly app: McpApp;
   readonly clock: FakeClock;
-  /** Names of sessions that are open: `own` of a client that shook hands, `shared` of all others. */
+  /** Names of sessions of the host that are open, which count up. */
   readonly open: string[];
   /** Calls of the tool `wait`, until the test answers them; the signal aborts when the call is cancelled. */
   readonly calls: { answer(text: string): void; readonly signal: AbortSignal }[];
-  readonly watched: Map<string, () => void>;
+  readonly watched: Set<string>;
   change(event: ServerEvent): void;
   ask(json: unknown, init?: { method?: string; headers?: Record<string, string> }): Promise<Response>;
 }
@@ -29,29 +29,27 @@ async function seats(options: Partial<McpAppOptions> = {}): Promise<Seats> {
   const clock = createFakeClock();
   const open: string[] = [];
   const calls: Seats["calls"] = [];
-  const watched: Seats["watched"] = new Map();
+  const watched: Seats["watched"] = new Set();
   const listeners = new Set<(event: ServerEvent) => void>();
-  const opened = (name: string) => {
-    open.push(name);
-    return () => Promise.resolve(void open.splice(open.indexOf(name), 1));
-  };
+  let opened = 0;
   const app = await mcpApp({
     clock,
     guard: { token: TOKEN, allowedHosts: ["kaged.example"] },
-    seats: {
-      open: () => Promise.resolve({ server: server(calls), close: opened("own") }),
-      openShared: () => ({
-        server: () => Promise.resolve(server(calls)),
-        watch(uri, changed) {
-          watched.set(uri, changed);
-          return Promise.resolve(() => Promise.resolve(void watched.delete(uri)));
+    open() {
+      const name = `session ${++opened}`;
+      open.push(name);
+      return Promise.resolve({
+        server: (_era) => server(calls),
+        on(listener) {
+          listeners.add(listener);
+          return () => void listeners.delete(listener);
         },
-        close: opened("shared"),
-      }),
-      onChange(listener) {
-        listeners.add(listener);
-        return () => void listeners.delete(listener);
-      },
+        watch(uris) {
+          for (const uri of uris) watched.add(uri);
+          return () => uris.forEach((uri) => watched.delete(uri));
+        },
+        close: () => Promise.resolve(void open.splice(open.indexOf(name), 1)),
+      });
     },
     ...options,
   });
@@ -216,13 +214,13 @@ test("N-029 a session lasts from the handshake to DELETE, and its session of the
   assert.equal((await s.ask(call(1), { headers: unknown })).status, 404);
   const [one, two] = [await handshake(s), await handshake(s)];
   assert.notEqual(one["mcp-session-id"], two["mcp-session-id"]);
-  assert.deepEqual(s.open, ["own", "own"]);
+  assert.deepEqual(s.open, ["session 1", "session 2"]);
   const list = await s.ask({ jsonrpc: "2.0", id: 1, method: "tools/list" }, { headers: one });
   const events = eventsOf(list);
   await until(events.ended, "the end of the answer", "turn");
   assert.equal(events.messages[0].result.tools[0].name, "wait");
   assert.equal((await s.ask(undefined, { method: "DELETE", headers: one })).status, 200);
-  assert.deepEqual(s.open, ["own"]);
+  assert.deepEqual(s.open, ["session 2"]);
   assert.equal((await s.ask(call(2), { headers: one })).status, 404);
   await s.app.close();
   assert.deepEqual(s.open, []);
@@ -241,10 +239,10 @@ test("N-029 a session that nobody uses ends after half an hour; an open stream i
   const headers = await handshake(s);
   const stream = eventsOf(await s.ask(undefined, { method: "GET", headers }));
   s.clock.advance(60 * 60_000);
-  assert.deepEqual(s.open, ["own"]);
+  assert.deepEqual(s.open, ["session 1"]);
   await stream.leave();
   s.clock.advance(30 * 60_000 - 1);
-  assert.deepEqual(s.open, ["own"]);
+  assert.deepEqual(s.open, ["session 1"]);
   s.clock.advance(1);
   await until(() => s.open.length === 0, "the end of the session", "turn");
   assert.equal((await s.ask(call(1), { headers })).status, 404);
@@ -262,7 +260,7 @@ test("N-029 where all sessions are taken, the one that is out of use for longest
   const last = eventsOf(await s.ask(undefined, { method: "GET", headers: three }));
   const full = await s.ask(hello());
   assert.deepEqual([full.status, (await full.json()).error.data.code], [503, "mcp.sessions_full"]);
-  assert.deepEqual(s.open, ["own", "own"]);
+  assert.deepEqual(s.open, ["session 1", "session 3"]);
   await Promise.all([first.leave(), last.leave()]);
 });
 
@@ -289,11 +287,11 @@ test("N-029 requests without a handshake share one session of the host, which en
   const { result } = await list.json();
   assert.deepEqual([result.resultType, result.tools[0].name], ["complete", "wait"]);
   await (await s.ask(...modern("tools/list"))).text();
-  assert.deepEqual(s.open, ["shared"]);
+  assert.deepEqual(s.open, ["session 1"]);
   s.clock.advance(30 * 60_000);
-  assert.deepEqual(s.open, []);
+  await until(() => s.open.length === 0, "the end of the session", "turn");
   await (await s.ask(...modern("server/discover"))).text();
-  assert.deepEqual(s.open, ["shared"]);
+  assert.deepEqual(s.open, ["session 2"]);
   await s.app.close();
   assert.deepEqual(s.open, []);
 });
@@ -321,10 +319,11 @@ test("N-029 subscriptions/listen hears changed lists and the resources it names,
   const s = await seats();
   const notifications = { toolsListChanged: true, resourceSubscriptions: ["test://one", "test://one", "test://two"] };
   const stream = eventsOf(await s.ask(...modern("subscriptions/listen", { notifications })));
-  assert.deepEqual([...s.watched.keys()], ["test://one", "test://two"]);
+  assert.deepEqual([...s.watched], ["test://one", "test://two"]);
   s.change({ kind: "tools_list_changed" });
   s.change({ kind: "prompts_list_changed" });
-  s.watched.get("test://two")!();
+  s.change({ kind: "resource_updated", uri: "test://two" });
+  s.change({ kind: "resource_updated", uri: "test://three" });
   await until(() => stream.messages.length === 3, "three messages", "turn");
   assert.deepEqual(stream.messages.map(({ method, params }) => [method, params.uri]), [
     ["notifications/subscriptions/acknowledged", undefined],
