@@ -7,7 +7,7 @@
 import type { Clock } from "../core/ports/ports.ts";
 import { isMap } from "../core/values/plain_data.ts";
 import { type IdleWatch, idleWatch } from "./serve_http_idle.ts";
-import type { HttpSdk, McpSeat } from "./serve_http_sdk.ts";
+import { headerChecked, type HttpSdk, type McpSeat } from "./serve_http_sdk.ts";
 import { patient, watched } from "./serve_http_streams.ts";
 
 /** Options of {@link modernRequests}. */
@@ -38,7 +38,7 @@ interface Shared {
 /** Serves clients of the newer revisions. */
 export function modernRequests({ sdk, clock, idleMs, open }: ModernOptions): ModernRequests {
   let shared: Shared | null = null;
-  const handler = sdk.createMcpHandler(async () => (await current().seat).server("modern", { announces: false }), {
+  const handler = sdk.createMcpHandler(async () => headerChecked(sdk, await current().seat), {
     legacy: "reject",
     maxSubscriptions: MAX_SUBSCRIPTIONS,
   });

@@ -4,6 +4,7 @@
  * @module
  */
 import { load } from "../core/mcp/load_sdk.ts";
+import { HOST_VERSION } from "../core/values/version.ts";
 
 /** Generations of the protocol: with a handshake (until 2025-11-25), and without one. */
 export type McpEra = "legacy" | "modern";
@@ -21,6 +22,8 @@ export interface HttpMcpServer {
 export interface McpSeat {
   /** Makes a server; one that does not announce sends only answers. */
   server(era: McpEra, options?: { readonly announces?: boolean }): HttpMcpServer;
+  /** Returns the schema of a tool's arguments; undefined for an unknown one. */
+  inputSchema(tool: string): Readonly<Record<string, unknown>> | undefined;
   /** Listens to changes; returns a function that ends it. */
   on(listener: (event: ServerEvent) => void): () => void;
   /** Watches resources until the returned function is called; those that are unknown stay silent. */
@@ -61,10 +64,17 @@ export interface ModernHandler {
   close(): Promise<void>;
 }
 
+/** A server of the SDK's upper level, which has one of the lower level. */
+interface UpperServer {
+  server: HttpMcpServer;
+  toolInputSchemaJson: McpSeat["inputSchema"];
+}
+
 /** The parts of the SDK that HTTP takes. */
 export interface HttpSdk {
+  readonly McpServer: new (info: { name: string; version: string }) => UpperServer;
   readonly createMcpHandler: (
-    factory: () => Promise<HttpMcpServer>,
+    factory: () => Promise<UpperServer>,
     options: { legacy: "reject"; maxSubscriptions: number },
   ) => ModernHandler;
   /** Whether a request is one of the older revisions. */
@@ -81,4 +91,15 @@ export interface HttpSdk {
 /** Loads them. Rejects with `mcp.sdk_missing`. */
 export async function loadHttpSdk(): Promise<HttpSdk> {
   return await load(() => import("@modelcontextprotocol/server")) as unknown as HttpSdk;
+}
+
+/**
+ * Returns a server whose calls have the `Mcp-Param-…` headers that the schema of the tool asks for: the SDK checks them
+ * for servers of its upper level alone.
+ */
+export function headerChecked(sdk: HttpSdk, seat: McpSeat): UpperServer {
+  const upper = new sdk.McpServer({ name: "kaged", version: HOST_VERSION });
+  upper.server = seat.server("modern", { announces: false });
+  upper.toolInputSchemaJson = (tool) => seat.inputSchema(tool);
+  return upper;
 }

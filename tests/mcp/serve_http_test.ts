@@ -39,7 +39,8 @@ async function seats(options: Partial<McpAppOptions> = {}): Promise<Seats> {
       const name = `session ${++opened}`;
       open.push(name);
       return Promise.resolve({
-        server: (_era) => server(calls),
+        server: () => server(calls),
+        inputSchema: () => ({ type: "object", properties: { region: { type: "string", "x-mcp-header": "Region" } } }),
         on(listener) {
           listeners.add(listener);
           return () => void listeners.delete(listener);
@@ -313,6 +314,20 @@ test("N-029 a long call without a handshake is answered by a stream, and ends wh
   const two = await begun();
   await two.leave();
   await until(() => s.calls[1]!.signal.aborted, "the cancellation", "turn");
+});
+
+test("N-029 an argument that its schema wants in a header as well is refused where the two differ", async () => {
+  const s = await seats();
+  const ask = (region: string) => {
+    const [json, { headers }] = modern("tools/call", { name: "wait", arguments: { region: "north" } });
+    return s.ask(json, { headers: { ...headers, "mcp-param-region": region } });
+  };
+  const refused = await ask("south");
+  assert.deepEqual([refused.status, (await refused.json()).error.code], [400, -32020]);
+  const taken = ask("north");
+  await until(() => s.calls.length === 1, "the call", "turn");
+  s.calls[0]!.answer("done");
+  assert.equal((await (await taken).json()).result.content[0].text, "done");
 });
 
 test("N-029 subscriptions/listen hears changed lists and the resources it names, until its client goes", async () => {
