@@ -4,12 +4,10 @@
  * @module
  */
 import { HostError } from "../core/errors/host_error.ts";
-import type { ClientSide } from "../host/mcp_types.ts";
+import type { ClientSide, RequestOrigin } from "../host/mcp_types.ts";
 import type { Question } from "./flight.ts";
 import { type Flights, PARKED_MS } from "./flights.ts";
 import type { Json } from "./sdk_types.ts";
-
-type From = Parameters<NonNullable<ClientSide["roots"]>>[0] & { readonly key?: string };
 
 /**
  * Returns the client's side of a session. Each part is there while the client has a call in flight and takes such
@@ -18,7 +16,7 @@ type From = Parameters<NonNullable<ClientSide["roots"]>>[0] & { readonly key?: s
 export function clientSide(flights: Flights): ClientSide {
   const counter = { value: 0 };
 
-  function part(method: Question["method"]): ((params: Json, from: From) => Promise<Json>) | undefined {
+  function part(method: Question["method"]): ((params: Json, from: RequestOrigin) => Promise<Json>) | undefined {
     if (!flights.canAsk({ method, params: {} }, { plugin: null })) return undefined;
     return async (params, { plugin, signal, key = `${plugin}-${++counter.value}` }) => {
       const answer = flights.ask({ key, method, params }, { plugin }, { signal, timeout: PARKED_MS });
@@ -39,7 +37,7 @@ export function clientSide(flights: Flights): ClientSide {
     },
     get roots() {
       const ask = part("roots/list");
-      return ask && ((from: From) => ask({}, from));
+      return ask && ((from: RequestOrigin) => ask({}, from));
     },
   } as ClientSide;
 }

@@ -208,7 +208,7 @@ const UNKNOWN = ["tool.unknown", "mcp.prompt_unknown", "mcp.resource_unknown", "
 function protocolError({ ProtocolError }: ServerSdk, thrown: unknown, { uri }: Json): Error {
   if (thrown instanceof ProtocolError) return thrown;
   const { code, rpc, message, hint, data } = asHostError(thrown);
-  const isMissing = (code as string) === "mcp.resource_unknown" || rpc === RESOURCE_NOT_FOUND;
+  const isMissing = code === "mcp.resource_unknown" || rpc === RESOURCE_NOT_FOUND;
   const number = UNKNOWN.includes(code) || isMissing ? INVALID_PARAMS : rpc;
   const facts = isMissing ? { uri } : isMap(data) && code !== "tool.unknown" ? { data } : {};
   return new ProtocolError(number, message, { code, ...(hint !== undefined && { hint }), ...facts });

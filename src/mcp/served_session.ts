@@ -74,7 +74,7 @@ const MAX_ALL_INSTRUCTIONS = 64 * 1024;
 export async function serveSession(options: ServeSessionOptions): Promise<ServedSession> {
   const { host, agent, session, hooks = true, names = "long" } = options;
   const sdk = await loadServerSdk();
-  const mcp = hasServers(host, agent) ? (host as { mcp?: HostMcp }).mcp ?? null : null;
+  const mcp = hasServers(host, agent) ? host.mcp : null;
   const offered = { host, agent, hooks, names };
   const flights = new Flights(host.view.clock);
   const announcers = new Set<{ readonly server: McpServer; readonly era: Era }>();
@@ -112,10 +112,6 @@ export async function serveSession(options: ServeSessionOptions): Promise<Served
           else if (event.type === "list_changed" && event.list !== "tools") {
             emit({ kind: `${event.list}_list_changed` });
           }
-        }),
-        onServerChanges(host, () => {
-          emit({ kind: "resources_list_changed" });
-          emit({ kind: "prompts_list_changed" });
         }),
       ]
       : []),
@@ -171,12 +167,9 @@ function capabilitiesOf(hasServers: boolean): Json {
 }
 
 function hasServers(host: Host, agent: string): boolean {
-  return host.plugins(agent).some(({ plugin, state }) => state !== "refused" && isServer(host, plugin));
-}
-
-function isServer(host: Host, plugin: string): boolean {
-  const { manifest } = host.view.plugin(plugin);
-  return manifest !== null && speaksMcp(manifest);
+  return host.plugins(agent).some(({ plugin, state }) => {
+    return state !== "refused" && speaksMcp(host.view.plugin(plugin).manifest ?? {});
+  });
 }
 
 /** Texts of the agent's servers for the model, each under the name of its plugin. */
@@ -196,13 +189,6 @@ function onToolChanges(host: Host, list: () => string, onChange: () => void): ()
     if (now === listed) return;
     listed = now;
     onChange();
-  });
-}
-
-/** Calls `onChange` when an MCP server comes or goes. */
-function onServerChanges(host: Host, onChange: () => void): () => void {
-  return host.onAudit(({ type, name }) => {
-    if (type !== "plugin.tools_listed" && CHANGES.has(type) && isServer(host, name)) onChange();
   });
 }
 
