@@ -7,6 +7,7 @@ import { PRIMARY } from "../core/contract/hook_names.ts";
 import { HostError } from "../core/errors/host_error.ts";
 import { callParams } from "./call_plugin.ts";
 import type { GatedTool } from "./gate_call.ts";
+import { hostKinds } from "./host_kinds.ts";
 import { hostLife } from "./host_life.ts";
 import { type HostCoreOptions, type HostRooms, openRooms } from "./host_rooms.ts";
 import { callableTools, type HostModel } from "./model.ts";
@@ -46,6 +47,7 @@ export async function createHost(options: HostCoreOptions): Promise<Host> {
     },
     approvals: rooms.desk.approvals,
     hooks: chain.engine,
+    kinds: hostKinds({ ...rooms, callMethod: (...call) => host.callMethod(...call) }),
     openSession: ({ id } = {}) => sessions.open(id),
     session: (id) => sessions.find(id),
     consents: () => store.consents(),

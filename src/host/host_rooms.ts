@@ -10,6 +10,7 @@ import { HostError } from "../core/errors/host_error.ts";
 import { type Recorder, tapeFolder } from "../core/wire/tape/record_tape.ts";
 import { createEmitter, type Emitter } from "../events/emitter.ts";
 import { createHookDispatcher, type HookContext } from "../hooks/sources/plugin/fire_hook.ts";
+import type { Kind } from "../hooks/kinds/types.ts";
 import { settlePackages } from "../packages/install/install_ports.ts";
 import type { Runtime } from "../core/ports/ports.ts";
 import { createSupervisor } from "../core/supervisor/supervisor.ts";
@@ -29,6 +30,7 @@ import { type HostProject, loadHostProject } from "./host_project.ts";
 import { HeldConnections } from "./held_connections.ts";
 import { askForLoop, type HostDesk, hostDesk } from "./host_desk.ts";
 import { type HostHooks, hostHooks } from "./host_hooks.ts";
+import { kindMethods, ownKinds } from "./own_kinds.ts";
 import { type HostJobs, hostJobs } from "./host_jobs.ts";
 import { hostLimits } from "./host_limits.ts";
 import { type HostStorage, hostStorage } from "./host_storage.ts";
@@ -100,6 +102,8 @@ export interface HostRooms {
   readonly compactions: CompactionLog;
   /** Returns the context of work that an agent does in a session. */
   contextOf(agent: string, session: string): HookContext;
+  /** Kinds that hookspecs describe. */
+  readonly kinds: readonly Kind[];
   /** Reports trouble that ends nothing to the embedder. */
   warn(message: string): void;
 }
@@ -130,6 +134,7 @@ export async function openRooms(options: HostCoreOptions, host: () => Host): Pro
     options,
     loaded,
     model,
+    kinds: await ownKinds({ ...loaded, hookspecs: options.hookspecs ?? [], files: runtime.files, warn }),
     audit,
     secrets,
     warn,
@@ -230,13 +235,13 @@ function openDesk(
 type Ground =
   & Pick<
     HostRooms,
-    "options" | "model" | "audit" | "secrets" | "emitter" | "tracing" | "storage" | "logs" | "compactions"
+    "options" | "model" | "kinds" | "audit" | "secrets" | "emitter" | "tracing" | "storage" | "logs" | "compactions"
   >
   & Pick<HostRooms, "contextOf" | "warn">
   & { readonly loaded: HostProject };
 
 function openSupervisor(
-  { options, loaded: { operator }, model, audit, secrets, storage, logs, warn }: Ground,
+  { options, loaded: { operator }, model, kinds, audit, secrets, storage, logs, warn }: Ground,
   held: HeldConnections,
 ): Pick<HostRooms, "supervisor" | "recorder"> {
   const { runtime, home, operatorId = null } = options;
@@ -251,6 +256,7 @@ function openSupervisor(
       operatorId,
       ...hostLimits(options.limits, operator),
       storageAvailable: storage.isAvailable,
+      kindMethods: (manifest) => kindMethods(kinds, manifest),
       onRequest: storage.handle,
       askNetwork: (plugin, target, signal) => held.ask(plugin, target, signal),
       onTools: (plugin) => registerTools(plugin, model, audit),

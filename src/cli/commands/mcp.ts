@@ -5,7 +5,7 @@
  */
 import type { Command } from "commander";
 import type { Terminal } from "../terminal.ts";
-import { addPlaceOptions } from "../options.ts";
+import { addPlaceOptions, collected } from "../options.ts";
 import { addTrustedHooks } from "../hook_places.ts";
 import { addAgentOptions, type HostFlags, withHost } from "../with_host.ts";
 
@@ -23,10 +23,13 @@ export function addMcp(parent: Command, terminal: Terminal): void {
         "Logs of plugins go to standard error.",
     );
   addPlaceOptions(addAgentOptions(command))
+    .option("--hookspec <dir>", HOOKSPEC_HELP, collected(String))
     .option("--no-hooks", "do not serve the hooks that their hookspec exposes, such as tool.<plugin>.execute")
     .addHelpText("after", EXAMPLES)
     .action((flags: McpFlags) => serve(flags, terminal));
 }
+
+const HOOKSPEC_HELP = "folder of a hookspec whose kinds plugins implement; may be repeated";
 
 const EXAMPLES = `
 Examples:

@@ -1,0 +1,36 @@
+/**
+ * Names of tools that every MCP client and chat API takes.
+ *
+ * @module
+ */
+
+/** Longest name that all of them take. */
+const MAX_LENGTH = 64;
+
+/**
+ * Returns a name of `^[a-zA-Z0-9_-]{1,64}$` for any name: dots become `__`, other characters `_`. One that is too long,
+ * or is in `taken`, ends in a hash of the whole name, so that it is the same at every start.
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * assert.equal(plainName("theme.dark-sky.colors"), "theme__dark-sky__colors");
+ * assert.match(plainName("theme.dark-sky.colors", new Set(["theme__dark-sky__colors"])), /^theme__dark-sky__colors_/);
+ * ```
+ */
+export function plainName(name: string, taken: ReadonlySet<string> = new Set()): string {
+  const plain = name.replaceAll(".", "__").replace(/[^a-zA-Z0-9_-]/g, "_");
+  if (plain.length > 0 && plain.length <= MAX_LENGTH && !taken.has(plain)) return plain;
+  for (let round = 0;; round++) {
+    const suffix = `_${hashOf(round === 0 ? name : `${name} ${round}`)}`;
+    const hashed = plain.slice(0, MAX_LENGTH - suffix.length) + suffix;
+    if (!taken.has(hashed)) return hashed;
+  }
+}
+
+/** FNV-1a of a text, as 8 hexadecimal digits: names only have to differ, whoever chooses them. */
+function hashOf(text: string): string {
+  let hash = 0x811c9dc5;
+  for (const byte of new TextEncoder().encode(text)) hash = Math.imul(hash ^ byte, 0x01000193);
+  return (hash >>> 0).toString(16).padStart(8, "0");
+}
