@@ -3,7 +3,8 @@
  *
  * @module
  */
-import { copyFile, mkdir, writeFile } from "node:fs/promises";
+import { copyFile, mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
@@ -11,7 +12,7 @@ import { SDK_PY } from "../../src/cli/generated/python_sdk_source.ts";
 import { SDK_JS } from "../../src/cli/generated/sdk_source.ts";
 import { createHost } from "../../src/create_host.ts";
 import type { Host, HostOptions } from "../../src/host/types.ts";
-import { scratchDir } from "./scratch_dir.ts";
+import { belongingsOf } from "./mcp_client.ts";
 
 const CLASSES: string = fileURLToPath(new URL("../../hookspec/_meta/dispatch_classes.yaml", import.meta.url));
 
@@ -26,7 +27,7 @@ const hook = (name: string, dispatch: string, exposed: boolean): object => ({
 });
 
 /** The kind: one hook of each class. */
-export const THEME = {
+export const THEME: Readonly<Record<string, unknown>> & { readonly hooks: readonly object[] } = {
   kind: "theme",
   kind_api_version: "1.1.0",
   description: "Looks of a program.",
@@ -160,7 +161,8 @@ export async function themeProject(
   write: (root: string) => Promise<Readonly<Record<string, string>>>,
   { kind = THEME, yaml = { hookspec: "./hookspec" } }: { readonly kind?: object; readonly yaml?: object } = {},
 ): Promise<ThemeProject> {
-  const root = await scratchDir(t);
+  const root = await realpath(await mkdtemp(join(tmpdir(), "kaged-theme-")));
+  belongingsOf(t).defer(() => rm(root, { recursive: true, force: true }));
   const dir = join(root, "shop");
   await writeThemeSpec(join(dir, "hookspec"), kind);
   const folders = Object.entries(await write(root));
