@@ -46,6 +46,9 @@ export async function createHost(options: HostCoreOptions): Promise<Host> {
       return jobs.get();
     },
     approvals: rooms.desk.approvals,
+    mcp: rooms.mcp,
+    resources: (agent) => rooms.mcp.resources(agent),
+    prompts: (agent) => rooms.mcp.prompts(agent),
     hooks: chain.engine,
     kinds: hostKinds({ ...rooms, callMethod: (...call) => host.callMethod(...call) }),
     openSession: ({ id } = {}) => sessions.open(id),
