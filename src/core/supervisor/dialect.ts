@@ -20,8 +20,8 @@ export interface HandshakeOptions {
   readonly projects: readonly string[];
   /** Whether the plugin may ask for storage. */
   readonly storageAvailable: boolean;
-  /** Methods of the kinds that the manifest says the plugin implements: it may offer them without declaring them. */
-  readonly kindMethods?: readonly string[];
+  /** Returns the methods of the kinds that a manifest implements: a plugin may offer them without declaring them. */
+  readonly kindMethods?: ((manifest: Manifest) => readonly string[]) | undefined;
   /** Runs after the answer to initialize was checked, before anything secret is sent. */
   readonly beforeConfig: () => Promise<void>;
   /** Runs when the handshake is over, in the same turn in which `initialized` is sent. */

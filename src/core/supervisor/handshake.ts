@@ -23,7 +23,7 @@ export async function shakeHands(
 ): Promise<PluginProfile> {
   const { config, kindMethods, beforeConfig, onInitialized } = options;
   const answer = await handshakeStep(connection, "initialize", initializeParams(manifest, options));
-  const profile = checkInitializeResult(answer, manifest, kindMethods);
+  const profile = checkInitializeResult(answer, manifest, kindMethods?.(manifest));
   connection.features = new Set(profile.features);
   await beforeConfig();
   const configTaken = await sendConfig(connection, config);

@@ -295,8 +295,7 @@ export class PluginInstance {
   #handshake(live: PluginProcess, whole: Config): Promise<PluginProfile> {
     const { storageAvailable = false, kindMethods } = this.#options.host;
     const config = this.#secrets.outward(live.manifest, whole);
-    const methods = kindMethods?.(live.manifest) ?? [];
-    return live.handshake({ config, projects: this.#projects, storageAvailable, kindMethods: methods });
+    return live.handshake({ config, projects: this.#projects, storageAvailable, kindMethods });
   }
 
   /** A process serves from now on: it is audited, and gets to know its projects. */
