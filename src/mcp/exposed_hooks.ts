@@ -7,7 +7,7 @@
 import { dispatchSingleton } from "../hooks/dispatch/dispatch.ts";
 import type { HookContract } from "../hooks/dispatch/types.ts";
 import { completeParams, lifecycleContract } from "../hooks/sources/plugin/lifecycle.ts";
-import type { CallAt, Host, HostTool } from "../host/types.ts";
+import type { CallAt, Host } from "../host/types.ts";
 import { defined } from "../core/values/plain_data.ts";
 import * as lifecycle from "../core/contract/generated/agent_lifecycle.ts";
 import * as tool from "../core/contract/generated/tool.ts";
@@ -57,12 +57,16 @@ export function exposedHooks(
     ];
   });
   const own = host.kinds.list(agent).flatMap((kind) => kind.hooks.flatMap((hook) => kindHooks(host, kind, hook)));
-  return withPlainNames([...exposed, ...own], tools.map(({ alias }) => alias));
+  // A tool may be listed with or without its plugin's name: no hook takes either from it.
+  const names = tools.flatMap(({ name, alias, plugin, definition }) => {
+    return [alias, name.slice(plugin.length + 1), String(definition?.name)];
+  });
+  return withPlainNames([...exposed, ...own], names);
 }
 
 /** Adds each hook once more, under a name that every client takes and no tool has. */
-function withPlainNames(hooks: readonly ExposedHook[], aliases: readonly string[]): ExposedHook[] {
-  const taken = new Set(aliases);
+function withPlainNames(hooks: readonly ExposedHook[], names: readonly string[]): ExposedHook[] {
+  const taken = new Set(names);
   const plain = hooks.map(({ tool: { name: document, description, ...tool }, call }) => {
     const name = plainName(document, taken);
     taken.add(name);
@@ -149,17 +153,4 @@ export interface OfferedTool extends Record<string, unknown> {
   name: string;
   description: string;
   inputSchema: { type: "object" } & Record<string, unknown>;
-}
-
-/** Fields that a tool of an MCP server keeps of how its server listed it. */
-const KEPT: readonly string[] = ["title", "annotations", "outputSchema"];
-
-/** Returns the tools of an agent. */
-export function offeredTools(host: Pick<Host, "tools">, agent: string): OfferedTool[] {
-  return host.tools(agent).map(offeredTool);
-}
-
-function offeredTool({ alias: name, description, parametersSchema, definition = {} }: HostTool): OfferedTool {
-  const kept = Object.entries(definition).filter(([key]) => KEPT.includes(key));
-  return { ...Object.fromEntries(kept), name, description, inputSchema: { ...parametersSchema, type: "object" } };
 }

@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { createHost } from "../../src/create_host.ts";
@@ -98,20 +97,14 @@ test("N-033 an unknown kind, version or hook is an error that names the known on
 
 test("N-033 a method of a kind that is a tool of the plugin passes the gate", async (t) => {
   const kind = { ...THEME, wire_method_template: "dark.{hook}" };
-  const project = await themeProject(t, async (root) => ({
-    dark: await jsTheme(root, "dark", { methods: { "dark.names": `["dark"]` } }),
-  }), { kind });
-  const manifest = {
-    name: "dark",
-    version: "1.0.0",
-    kaged_api: 1,
-    description: "A theme",
-    capabilities: [],
-    command: ["js", "./index.js"],
-    kinds: { theme: "1.0.0" },
-    tools: [{ name: "names", description: "Names", parameters_schema: { type: "object" } }],
-  };
-  await writeFile(join(project.plugins["@test/dark"]!, "kaged-plugin.yaml"), JSON.stringify(manifest));
+  const tools = { names: `["dark"]` };
+  const project = await themeProject(
+    t,
+    async (root) => ({ dark: await jsTheme(root, "dark", { methods: {}, tools }) }),
+    {
+      kind,
+    },
+  );
   await using h = await themeHost(project);
   h.host.hooks.register("PreToolUse", () => ({ action: "block", reason: "Not now" }));
   await assert.rejects(h.host.kinds.dispatch("theme", "names", {}, atOf(h.host)), { code: "tool.blocked" });

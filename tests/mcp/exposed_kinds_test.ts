@@ -106,3 +106,22 @@ test("N-033 --hookspec names a hookspec outside the project, whose exposed hooks
   const { structuredContent } = await client.callTool({ name: "theme__dark__colors", arguments: { mode: "day" } });
   assert.deepEqual(structuredContent, { ink: { hex: "#ffffff" }, paper: { hex: "#222222" } });
 });
+
+test("N-033 a tool keeps its name when a hook would be listed under the same one", async (t) => {
+  const project = await themeProject(t, async (root) => ({
+    dark: await jsTheme(root, "dark"),
+    theme: await jsTheme(root, "theme", {
+      kinds: {},
+      methods: {},
+      tools: { dark__colors: `"the tool"` },
+    }),
+  }));
+  const client = await clientOf(t, project);
+  const [tool, hook] = (await names(client)).filter((name) => name.startsWith("theme__dark__colors"));
+  assert.equal(tool, "theme__dark__colors");
+  assert.match(hook!, /^theme__dark__colors_[0-9a-f]{8}$/);
+  const { content } = await client.callTool({ name: tool, arguments: {} });
+  assert.deepEqual(content, [{ type: "text", text: "the tool" }]);
+  const { structuredContent } = await client.callTool({ name: hook!, arguments: { mode: "day" } });
+  assert.deepEqual(structuredContent, { ink: { hex: "#ffffff" }, paper: { hex: "#222222" } });
+});

@@ -93,17 +93,24 @@ export const DARK: Readonly<Record<string, string>> = {
 export async function jsTheme(
   dir: string,
   name: string,
-  { kinds = { theme: "1.0.0" }, methods = DARK }: {
+  { kinds = { theme: "1.0.0" }, methods = DARK, tools = {} }: {
     readonly kinds?: Readonly<Record<string, string>>;
     readonly methods?: Readonly<Record<string, string>>;
+    /** Tools that take anything, by short name. */
+    readonly tools?: Readonly<Record<string, string>>;
   } = {},
 ): Promise<string> {
-  const handlers = Object.entries(methods).map(([method, body]) => `${JSON.stringify(method)}: (params) => ${body}`);
-  return await writePlugin(dir, name, { command: ["js", "./index.js"], kinds }, {
+  const handlers = (bodies: Readonly<Record<string, string>>): string =>
+    Object.entries(bodies).map(([method, body]) => `${JSON.stringify(method)}: (params) => ${body}`).join(", ");
+  const listed = Object.keys(tools).map((tool) => {
+    return { name: tool, description: "A tool", parameters_schema: { type: "object" } };
+  });
+  return await writePlugin(dir, name, { command: ["js", "./index.js"], kinds, tools: listed }, {
     "kaged_sdk.js": SDK_JS,
     "package.json": '{ "type": "module" }',
     "index.js": `import { createPlugin } from "./kaged_sdk.js";
-createPlugin({ name: ${JSON.stringify(name)}, version: "1.0.0", methods: { ${handlers.join(", ")} } }).start();
+const handlers = { methods: { ${handlers(methods)} }, tools: { ${handlers(tools)} } };
+createPlugin({ name: ${JSON.stringify(name)}, version: "1.0.0", ...handlers }).start();
 `,
   });
 }

@@ -9,8 +9,8 @@ export const MCP_ERRORS: Readonly<Record<string, ErrorRow>> = {
   "mcp.sdk_missing": row(
     -32603,
     500,
-    "The package @modelcontextprotocol/sdk is not installed beside the host",
-    "Run npm install @modelcontextprotocol/sdk",
+    "A package of the MCP SDK is not installed beside the host",
+    "Install the package that is named",
   ),
   ...rows("mcp", -32600, 502, {
     version_unsupported: [
@@ -40,12 +40,6 @@ export const MCP_ERRORS: Readonly<Record<string, ErrorRow>> = {
   ...rows("mcp", -32601, 404, {
     not_offered: ["The plugin is no MCP server, or has no such part", "See what it offers: kaged mcp list"],
   }),
-  ...rows("mcp", -32603, 422, {
-    input_refused: [
-      "The MCP server needs something of its client that the host does not offer it",
-      "Offer it (elicitation, sampling or roots), or use the tool in another way",
-    ],
-  }),
   ...rows("mcp", -32602, 404, {
     resource_unknown: ["No MCP server of the agent has such a resource", "List the resources of the agent"],
     prompt_unknown: ["No MCP server of the agent has such a prompt", "List the prompts of the agent"],
@@ -62,8 +56,27 @@ export const MCP_ERRORS: Readonly<Record<string, ErrorRow>> = {
   ...rows("mcp", -32001, 403, {
     request_refused: ["The host, or a person, refused a request of an MCP server", "Read the reason"],
   }),
+  ...rows("mcp", -32603, 422, {
+    input_refused: [
+      "The MCP server needs something of its client that the host does not offer it",
+      "Offer it (elicitation, sampling or roots), or use the tool in another way",
+    ],
+  }),
   ...rows("mcp", -32603, 409, {
     tool_collision: ["Two tools of an MCP server have one name here", "Rename one of the two in the server"],
+  }),
+  ...rows("mcp", -32602, 400, {
+    request_state_invalid: [
+      "No call of this session waits under the state that the MCP client sent",
+      "Send the request again without requestState",
+    ],
+    cursor_unknown: ["A list has no page under the cursor that the MCP client sent", "Ask without a cursor"],
+  }),
+  ...rows("mcp", -32603, 409, {
+    client_cannot: [
+      "A caged MCP server asked for something that the client does not take",
+      "Use a client that declares the capability",
+    ],
   }),
   "mcp.tool_failed": row(-32000, 422, "A tool of an MCP server reported an error", "Read its message"),
 };

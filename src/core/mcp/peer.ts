@@ -68,12 +68,6 @@ export interface McpPrompt {
   readonly definition: McpDefinition;
 }
 
-/** Settings of one call of an MCP server. */
-export interface McpCallOptions extends CallOptions {
-  /** For whom it is made: a request that the server makes meanwhile belongs there. */
-  readonly at?: { readonly agent: string; readonly session: string };
-}
-
 /**
  * A running MCP server. Lists are read page by page within bounds, and kept until the server says that they changed; those
  * of a server that reports no changes are kept for as long as it allows, or for a moment. Every call rejects with `mcp.not_offered` where the server has no such part, with `mcp.malformed`, or with the server's error.
@@ -112,6 +106,8 @@ export type ClientOffer = (typeof CLIENT_OFFERS)[number];
 export interface McpServerRequest {
   readonly method: "elicitation/create" | "sampling/createMessage" | "roots/list";
   readonly params: McpDefinition;
+  /** The server's own name for it, where it came in place of a result. */
+  readonly key?: string;
   /** Agent and session of the calls that it serves just now; null when there is none, or they are of several sessions. */
   readonly at: McpCallPlace | null;
   /** Aborts when the server takes it back, or has ended. */
