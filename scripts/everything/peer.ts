@@ -89,7 +89,9 @@ export async function connectPeer(
     },
   };
   answerRequests(peer);
-  client.fallbackNotificationHandler = ({ method, params = {} }: { method: string; params?: Said["params"] | undefined }) => {
+  client.fallbackNotificationHandler = (
+    { method, params = {} }: { method: string; params?: Said["params"] | undefined },
+  ) => {
     peer.heard.push({ method, params });
     for (const look of waiting) look();
     return Promise.resolve();

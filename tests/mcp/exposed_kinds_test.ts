@@ -119,7 +119,7 @@ test("N-033 a tool keeps its name when a hook would be listed under the same one
   const client = await clientOf(t, project);
   const [tool, hook] = (await names(client)).filter((name) => name.startsWith("theme__dark__colors"));
   assert.equal(tool, "theme__dark__colors");
-  assert.match(hook!, /^theme__dark__colors_[0-9a-f]{8}$/);
+  assert.match(hook!, /^theme__dark__colors_[0-9a-z]{8}$/);
   const { content } = await client.callTool({ name: tool, arguments: {} });
   assert.deepEqual(content, [{ type: "text", text: "the tool" }]);
   const { structuredContent } = await client.callTool({ name: hook!, arguments: { mode: "day" } });

@@ -3,9 +3,7 @@
  *
  * @module
  */
-
-/** Longest name that all of them take. */
-const MAX_LENGTH = 64;
+import { hashedAlias, MAX_LENGTH } from "./safe_alias.ts";
 
 /**
  * Returns a name of `^[a-zA-Z0-9_-]{1,64}$` for any name: dots become `__`, other characters `_`. One that is too long,
@@ -22,15 +20,7 @@ export function plainName(name: string, taken: ReadonlySet<string> = new Set()):
   const plain = name.replaceAll(".", "__").replace(/[^a-zA-Z0-9_-]/g, "_");
   if (plain.length > 0 && plain.length <= MAX_LENGTH && !taken.has(plain)) return plain;
   for (let round = 0;; round++) {
-    const suffix = `_${hashOf(round === 0 ? name : `${name} ${round}`)}`;
-    const hashed = plain.slice(0, MAX_LENGTH - suffix.length) + suffix;
+    const hashed = hashedAlias(plain, round === 0 ? name : `${name}\n${round}`);
     if (!taken.has(hashed)) return hashed;
   }
-}
-
-/** FNV-1a of a text, as 8 hexadecimal digits: names only have to differ, whoever chooses them. */
-function hashOf(text: string): string {
-  let hash = 0x811c9dc5;
-  for (const byte of new TextEncoder().encode(text)) hash = Math.imul(hash ^ byte, 0x01000193);
-  return (hash >>> 0).toString(16).padStart(8, "0");
 }
