@@ -57,6 +57,7 @@ export async function createHost(options: HostOptions): Promise<Host> {
     },
     project: resolve(options.project),
     plugins: Object.fromEntries(plugins),
+    ...(options.hookspecs && { hookspecs: options.hookspecs.map((dir) => resolve(dir)) }),
     ...(options.record !== undefined && { record: resolve(options.record) }),
   });
 }

@@ -35,6 +35,7 @@ export const HEAVY: readonly string[] = [
   "./tests/docs/readme_test.ts",
   "./tests/examples/agent_test.ts",
   "./tests/sdk/python",
+  "./tests/mcp/everything_table_test.ts", // A minute of one client, whose server is the same everywhere.
 ];
 
 /** File → the one runtime that has it do its work, for all of them. */

@@ -16,6 +16,8 @@ export interface HostFlags extends ProjectFlags {
   readonly project: string;
   readonly agent: string;
   readonly quiet?: boolean;
+  /** Folders of hookspecs. */
+  readonly hookspec?: readonly string[];
 }
 
 /** Adds `--project`, `--agent`, `--quiet` and the options of every command about a project. */
@@ -64,6 +66,7 @@ export async function openHost(
     ...await placesOf(flags, terminal),
     project: resolve(terminal.cwd, flags.project),
     plugins: pluginFolders(flags, terminal),
+    hookspecs: (flags.hookspec ?? []).map((dir) => resolve(terminal.cwd, dir)),
     onLog: (log) => {
       if (!flags.quiet) line(paint.dim(`${log.plugin}: ${log.line}`));
     },

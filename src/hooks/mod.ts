@@ -86,6 +86,8 @@ export {
   dispatchSingleton,
   STOP,
 } from "./dispatch/dispatch.ts";
+export type { DispatchOptions } from "./kinds/dispatch_kind.ts";
+export type { HostKind, HostKinds, Kind, KindAt, KindHook, KindPlugin } from "./kinds/types.ts";
 export type { Routing } from "./dispatch/choose_one.ts";
 export { fromCountdown, inOrder } from "./dispatch/order.ts";
 export type {

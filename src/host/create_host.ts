@@ -7,6 +7,7 @@ import { PRIMARY } from "../core/contract/hook_names.ts";
 import { HostError } from "../core/errors/host_error.ts";
 import { callParams } from "./call_plugin.ts";
 import type { GatedTool } from "./gate_call.ts";
+import { hostKinds } from "./host_kinds.ts";
 import { hostLife } from "./host_life.ts";
 import { type HostCoreOptions, type HostRooms, openRooms } from "./host_rooms.ts";
 import { callableTools, type HostModel } from "./model.ts";
@@ -50,6 +51,7 @@ export async function createHost(options: HostCoreOptions): Promise<Host> {
     resources: (agent) => rooms.mcp.resources(agent),
     prompts: (agent) => rooms.mcp.prompts(agent),
     hooks: chain.engine,
+kinds: hostKinds({ ...rooms, callMethod: (...call) => host.callMethod(...call) }),
     openSession: ({ id } = {}) => tieSession(sessions.open(id), host),
     session: (id) => tieSession(sessions.find(id), host),
     consents: () => store.consents(),

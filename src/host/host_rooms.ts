@@ -10,6 +10,7 @@ import { HostError } from "../core/errors/host_error.ts";
 import type { Recorder } from "../core/wire/tape/record_tape.ts";
 import { createEmitter, type Emitter } from "../events/emitter.ts";
 import { createHookDispatcher, type HookContext } from "../hooks/sources/plugin/fire_hook.ts";
+import type { Kind } from "../hooks/kinds/types.ts";
 import { settlePackages } from "../packages/install/install_ports.ts";
 import type { Runtime } from "../core/ports/ports.ts";
 import type { Supervisor } from "../core/supervisor/types.ts";
@@ -28,6 +29,7 @@ import { type HostProject, loadHostProject } from "./host_project.ts";
 import { HeldConnections } from "./held_connections.ts";
 import { askForLoop, type HostDesk, hostDesk } from "./host_desk.ts";
 import { type HostHooks, hostHooks } from "./host_hooks.ts";
+import { ownKinds } from "./own_kinds.ts";
 import { HostMcpRoom } from "./host_mcp.ts";
 import { type HostJobs, hostJobs } from "./host_jobs.ts";
 import { hostSupervisor } from "./host_supervisor.ts";
@@ -102,6 +104,8 @@ export interface HostRooms {
   readonly compactions: CompactionLog;
   /** Returns the context of work that an agent does in a session. */
   contextOf(agent: string, session: string): HookContext;
+  /** Kinds that hookspecs describe. */
+  readonly kinds: readonly Kind[];
   /** Reports trouble that ends nothing to the embedder. */
   warn(message: string): void;
 }
@@ -122,7 +126,7 @@ export async function openRooms(options: HostCoreOptions, host: () => Host): Pro
   const loaded = await loadHostProject(places);
   const { id: projectId } = loaded.resolved;
   await recordProject(loaded.resolved, home, runtime);
-  const ground = layGround(options, loaded, await loadTracing(options.tracing));
+  const ground = await layGround(options, loaded, await loadTracing(options.tracing));
   const { model, audit, tracing, warn } = ground;
   const { rules, desk, ruleWatch } = openDesk(ground, () => jobs, () => store);
   const held = new HeldConnections({ ...ground, rules, desk, clock, packages: () => store });
@@ -180,7 +184,7 @@ export async function openRooms(options: HostCoreOptions, host: () => Host): Pro
 }
 
 /** Makes the rooms that stand on no other. */
-function layGround(options: HostCoreOptions, loaded: HostProject, tracing: Tracing | null): Ground {
+async function layGround(options: HostCoreOptions, loaded: HostProject, tracing: Tracing | null): Promise<Ground> {
   const { runtime, home, operatorId = null } = options;
   const { clock, ids } = runtime;
   const { id: projectId } = loaded.resolved;
@@ -193,6 +197,7 @@ function layGround(options: HostCoreOptions, loaded: HostProject, tracing: Traci
     options,
     loaded,
     model,
+    kinds: await ownKinds({ ...loaded, hookspecs: options.hookspecs ?? [], files: runtime.files, warn }),
     audit,
     secrets,
     warn,
@@ -249,7 +254,7 @@ function openDesk(
 type Ground =
   & Pick<
     HostRooms,
-    "options" | "model" | "audit" | "secrets" | "emitter" | "tracing" | "storage" | "logs" | "compactions"
+    "options" | "model" | "kinds" | "audit" | "secrets" | "emitter" | "tracing" | "storage" | "logs" | "compactions"
   >
   & Pick<HostRooms, "contextOf" | "warn">
   & { readonly loaded: HostProject };

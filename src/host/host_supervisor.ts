@@ -10,12 +10,14 @@ import { createSupervisor } from "../core/supervisor/supervisor.ts";
 import type { Supervisor } from "../core/supervisor/types.ts";
 import type { SecretMask } from "../core/values/secret_mask.ts";
 import { type Recorder, tapeFolder } from "../core/wire/tape/record_tape.ts";
+import type { Kind } from "../hooks/kinds/types.ts";
 import type { HeldConnections } from "./held_connections.ts";
 import { hostLimits } from "./host_limits.ts";
 import type { HostMcpRoom } from "./host_mcp.ts";
 import type { HostProject } from "./host_project.ts";
 import type { HostStorage } from "./host_storage.ts";
 import { type HostModel, registerTools } from "./model.ts";
+import { kindMethods } from "./own_kinds.ts";
 import type { PluginLogs } from "./plugin_logs.ts";
 import type { HostOptions } from "./types.ts";
 
@@ -24,6 +26,7 @@ export interface HostSupervisorPorts {
   readonly options: HostOptions & { readonly runtime: Runtime; readonly home: string };
   readonly loaded: Pick<HostProject, "operator">;
   readonly model: HostModel;
+  readonly kinds: readonly Kind[];
   readonly audit: Audit;
   readonly secrets: SecretMask;
   readonly storage: HostStorage;
@@ -35,7 +38,7 @@ export interface HostSupervisorPorts {
 
 /** Returns the supervisor, and the writer of tapes where the embedder asked for them. */
 export function hostSupervisor(
-  { options, loaded: { operator }, model, audit, secrets, storage, logs, held, mcp, warn }: HostSupervisorPorts,
+  { options, loaded: { operator }, model, kinds, audit, secrets, storage, logs, held, mcp, warn }: HostSupervisorPorts,
 ): { readonly supervisor: Supervisor; readonly recorder: Recorder | null } {
   const { runtime, home, operatorId = null } = options;
   const onFailure = ({ code, message }: HostError): void => warn(`Recording has ended [${code}]: ${message}`);
@@ -49,6 +52,7 @@ export function hostSupervisor(
       operatorId,
       ...hostLimits(options.limits, operator),
       storageAvailable: storage.isAvailable,
+      kindMethods: (manifest) => kindMethods(kinds, manifest),
       onRequest: storage.handle,
       askNetwork: (plugin, target, signal) => held.ask(plugin, target, signal),
       onTools(plugin) {

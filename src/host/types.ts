@@ -14,6 +14,7 @@ import type { AgentContext, AgentRun } from "../jobs/agent.ts";
 import type { Jobs, JobsOptions } from "../jobs/jobs.ts";
 import type { HookEngine } from "../hooks/engine/engine.ts";
 import type { HookReport } from "../hooks/sources/plugin/plugin_scope.ts";
+import type { HostKinds } from "../hooks/kinds/types.ts";
 import type { HostHookOptions } from "./hook_types.ts";
 import type { JsonSchema } from "../core/schema/json_schema.ts";
 import type { Message } from "../core/compaction/messages.ts";
@@ -36,6 +37,8 @@ export interface HostOptions {
   readonly operatorId?: string | null;
   /** Package → folder the embedder vouches for, used in place of the store. */
   readonly plugins?: Readonly<Record<string, string>>;
+  /** Folders of hookspecs that describe kinds of plugins, besides the one that project.yaml names. */
+  readonly hookspecs?: readonly string[];
   /** The runtime it stands on. Default: the one the program runs on. */
   readonly runtime?: Runtime;
   /**
@@ -284,6 +287,8 @@ export interface Host extends AsyncDisposable {
    * compactions itself; for the rest see `agentHooks()` in `@kaged/plugin-host/hooks`.
    */
   readonly hooks: HookEngine;
+  /** Kinds of plugins that hookspecs describe. */
+  readonly kinds: HostKinds;
   /** Calls that wait for a person, for any front end. */
   readonly approvals: Approvals;
   /** {@link Session.compact} of a session. */

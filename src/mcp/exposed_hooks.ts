@@ -1,6 +1,6 @@
 /**
- * Hooks that a hookspec offers over MCP (`mcp_exposed`), each as a tool named by its template:
- * `{kind}.{plugin}.{hook}`.
+ * Hooks that a hookspec offers over MCP (`mcp_exposed`), each as a tool named by its template,
+ * `{kind}.{plugin}.{hook}`, and once more under a name that every client takes.
  *
  * @module
  */
@@ -8,9 +8,12 @@ import { dispatchSingleton } from "../hooks/dispatch/dispatch.ts";
 import type { HookContract } from "../hooks/dispatch/types.ts";
 import { completeParams, lifecycleContract } from "../hooks/sources/plugin/lifecycle.ts";
 import type { CallAt, Host } from "../host/types.ts";
+import { defined } from "../core/values/plain_data.ts";
 import * as lifecycle from "../core/contract/generated/agent_lifecycle.ts";
 import * as tool from "../core/contract/generated/tool.ts";
 import { checkArguments } from "../core/tools/check_arguments.ts";
+import { plainName } from "../core/tools/plain_name.ts";
+import type { HostKind, KindHook } from "../hooks/kinds/types.ts";
 
 /** The part of a hook's metadata that offering it takes. */
 export interface ExposableHook {
@@ -33,7 +36,10 @@ const EXECUTE: HookContract = {
   ...tool.HOOK_SCHEMAS.execute as Pick<HookContract, "input" | "output">,
 };
 
-/** Returns the exposed hooks that plugins of an agent take part in. */
+/**
+ * Returns the exposed hooks that plugins of an agent take part in, each under both of its names. The second holds only
+ * letters, digits, `_` and `-`, and no tool of the agent has it.
+ */
 export function exposedHooks(
   host: Host,
   agent: string,
@@ -43,13 +49,55 @@ export function exposedHooks(
   } = {},
 ): ExposedHook[] {
   const tools = host.tools(agent);
-  return host.plugins(agent).flatMap(({ plugin, hooks }) => {
+  const exposed = host.plugins(agent).flatMap(({ plugin, hooks }) => {
     const short = tools.filter((one) => one.plugin === plugin).map(({ name }) => name.slice(plugin.length + 1));
     return [
       ...moments.filter(({ name }) => hooks.includes(name)).flatMap((hook) => moment(host, plugin, hook)),
       ...(short.length === 0 ? [] : calls.flatMap((hook) => execution(host, plugin, hook, short))),
     ];
   });
+  const own = host.kinds.list(agent).flatMap((kind) => kind.hooks.flatMap((hook) => kindHooks(host, kind, hook)));
+  // A tool may be listed with or without its plugin's name: no hook takes either from it.
+  const names = tools.flatMap(({ name, alias, plugin, definition }) => {
+    return [alias, name.slice(plugin.length + 1), String(definition?.name)];
+  });
+  return withPlainNames([...exposed, ...own], names);
+}
+
+/** Adds each hook once more, under a name that every client takes and no tool has. */
+function withPlainNames(hooks: readonly ExposedHook[], names: readonly string[]): ExposedHook[] {
+  const taken = new Set(names);
+  const plain = hooks.map(({ tool: { name: document, description, ...tool }, call }) => {
+    const name = plainName(document, taken);
+    taken.add(name);
+    return { tool: { ...tool, name, description: `${description} The same as ${document}.` }, call };
+  });
+  return [...hooks, ...plain];
+}
+
+/** A hook of a kind of one's own, for each plugin that answers it: that plugin alone is asked. */
+function kindHooks(host: Host, { kind, plugins }: HostKind, hook: KindHook): ExposedHook[] {
+  const { name, description, mcpToolName, inputSchema, outputSchema } = hook;
+  if (mcpToolName === null) return [];
+  return plugins.filter(({ hooks }) => hooks.includes(name)).map(({ plugin, version }) => ({
+    tool: {
+      name: mcpToolName.replace("{plugin}", plugin),
+      description: `${description} (of ${plugin})`,
+      inputSchema: { ...inputSchema, type: "object" },
+      // Clients of older revisions refuse the schema of anything but an object.
+      ...(outputSchema.type === "object" && { outputSchema }),
+    },
+    async call(args, at) {
+      const { agent, session, signal, timeoutMs, onProgress } = at;
+      const { contract, participants } = host.kinds.participants(kind, name, {
+        agent,
+        session,
+        major: Number.parseInt(version),
+        ...defined({ signal, timeoutMs, onProgress }),
+      });
+      return await dispatchSingleton(contract, participants.filter((one) => one.name === plugin), args);
+    },
+  }));
 }
 
 /** A moment of an agent's life: the plugin that the name of the tool says is asked, and nobody else. */

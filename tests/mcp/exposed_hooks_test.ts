@@ -23,12 +23,15 @@ test("D-004 D-008 execute of the kind tool is served as tool.<plugin>.execute", 
     "answers-hooks__look",
     "answers-hooks__ask",
     "tool.answers-hooks.execute",
+    "tool__answers-hooks__execute",
   ]);
   const call = { name: "look", args: { query: "x" } };
-  const { structuredContent } = await client.callTool({ name: "tool.answers-hooks.execute", arguments: call });
-  const { result, elapsed_ms } = structuredContent as { result: { tool: string }; elapsed_ms: number };
-  assert.equal(result.tool, "look");
-  assert.ok(Number.isInteger(elapsed_ms));
+  for (const name of ["tool.answers-hooks.execute", "tool__answers-hooks__execute"]) {
+    const { structuredContent } = await client.callTool({ name, arguments: call });
+    const { result, elapsed_ms } = structuredContent as { result: { tool: string }; elapsed_ms: number };
+    assert.equal(result.tool, "look");
+    assert.ok(Number.isInteger(elapsed_ms));
+  }
 });
 
 test("D-008 execute refuses what is no tool of the plugin, and arguments the tool does not take", async () => {
@@ -55,7 +58,10 @@ test("D-004 a moment that its hookspec exposes asks the plugin itself", async ()
     { ...hook, name: "post_compact", mcpToolName: null },
   ];
   const exposed = exposedHooks(h.host, "primary", { moments, calls: [] });
-  assert.deepEqual(exposed.map(({ tool: { name } }) => name), ["agent_lifecycle.answers-hooks.pre_compact"]);
+  assert.deepEqual(exposed.map(({ tool: { name } }) => name), [
+    "agent_lifecycle.answers-hooks.pre_compact",
+    "agent_lifecycle__answers-hooks__pre_compact",
+  ]);
   assert.equal(await exposed[0]!.call({}, { agent: "primary", session }), "kept");
 });
 

@@ -55,7 +55,8 @@ export interface ConnectedClient {
 /** Cleans up after a test, the last first: a folder must not be removed while a process still writes to it. */
 const belongings = new WeakMap<Test, AsyncDisposableStack>();
 
-function belongingsOf(t: Test): AsyncDisposableStack {
+/** Returns what belongs to a test. */
+export function belongingsOf(t: Test): AsyncDisposableStack {
   const known = belongings.get(t);
   if (known) return known;
   const made = new AsyncDisposableStack();

@@ -7,7 +7,7 @@ import { type Command, InvalidArgumentError, Option } from "commander";
 import { HostError } from "../../core/errors/host_error.ts";
 import { CLIENT_OFFERS, type ClientOffer } from "../../core/mcp/peer.ts";
 import { addTrustedHooks } from "../hook_places.ts";
-import { addPlaceOptions, wholeNumber } from "../options.ts";
+import { addPlaceOptions, collected, wholeNumber } from "../options.ts";
 import type { Terminal } from "../terminal.ts";
 import { type HostFlags, withHost } from "../with_host.ts";
 
@@ -36,6 +36,11 @@ export function addMcp(parent: Command, terminal: Terminal): Command {
     .option("--agent <path>", "agent, such as primary.subagents.researcher", "primary")
     .option("-q, --quiet", "do not show the plugins' logs");
   return addHttpOptions(addPlaceOptions(command))
+    .option(
+      "--hookspec <dir>",
+      "folder of a hookspec whose kinds plugins implement; may be repeated",
+      collected(String),
+    )
     .option("--no-hooks", "do not serve the hooks that their hookspec exposes, such as tool.<plugin>.execute")
     .addOption(
       new Option("--names <style>", "long: <plugin>__<tool>; short: a server's own name where only one plugin has it")

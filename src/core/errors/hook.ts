@@ -46,6 +46,7 @@ export const HOOK_ERRORS: Readonly<Record<string, ErrorRow>> = {
   "hook.timeout": row(-32603, 504, "A handler took longer than it may", "Make it faster, or give it a timeoutMs"),
   "hook.nobody": row(-32601, 404, "Nobody answers the hook", "Add a plugin that takes it"),
   "hook.ambiguous": row(-32602, 409, "Two plugins of one priority could answer", "Give one a lower priority"),
+  "hook.unknown_kind": row(-32602, 404, "There is no such kind", "Use a kind of the project's hookspec"),
   "hook.unknown_participant": row(-32602, 404, "The plugin named for a hook does not take it", "Name one that does"),
   "hook.no_capability": row(-32601, 404, "No plugin has the capability asked for", "Add one, or a fallback"),
   ...rows("hook", -32603, 500, {

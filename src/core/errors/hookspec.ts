@@ -20,6 +20,11 @@ export const HOOKSPEC_ERRORS: Readonly<Record<string, ErrorRow>> = {
       "Restore the five classes: a new one is a decision of its own",
     ],
     kind_misplaced: ["A kind does not stand where its name says", "Keep it in kinds/<kind>/v<N>.yaml"],
+    kind_taken: ["A kind, or a method of it, exists already", "Give it another name"],
+    reserved_method: [
+      "A method of a kind has a name that the plugin protocol uses",
+      "Choose another wire_method_template",
+    ],
     invalid_name: ["A name is not snake_case", "Use lower case letters, digits and single underscores"],
     reserved_name: ["A name has a meaning of its own in a target language", "Choose another name"],
     name_taken: ["Two things would get one name in a target language", "Rename one of them"],

@@ -90,6 +90,10 @@ export const MANIFEST_ERRORS: Readonly<Record<string, ErrorRow>> = {
       "Ask for net:<host>:<port> of each host instead, or write exposed: true",
     ],
     secret_env_taken: ["Two values go into one variable", "Name another variable"],
+    invalid_kind_name: [
+      "A kind is not named like this",
+      "Use the name in the hookspec: lower case letters, digits and single underscores",
+    ],
     invalid_knob_name: [
       "A knob's name does not fit ^[a-z][a-z0-9_]*$",
       "Use lowercase letters, digits and underscores",

@@ -54,6 +54,12 @@ export const MCP_ERRORS: Readonly<Record<string, ErrorRow>> = {
     "No background call has that id, or its record is gone",
     "List the tasks, or begin the call again",
   ),
+  ...rows("mcp", -32603, 422, {
+    input_refused: [
+      "The MCP server needs something of its client that the host does not offer it",
+      "Offer it (elicitation, sampling or roots), or use the tool in another way",
+    ],
+  }),
   ...rows("mcp", -32602, 404, {
     resource_unknown: ["No MCP server of the agent has such a resource", "List the resources of the agent"],
     prompt_unknown: ["No MCP server of the agent has such a prompt", "List the prompts of the agent"],

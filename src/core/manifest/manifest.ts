@@ -65,6 +65,8 @@ export interface Manifest {
   readonly kaged_api: number;
   /** Version of the lifecycle hooks it is written for (SemVer); absent: any. */
   readonly kind_api_version?: string;
+  /** Kinds of a hookspec that it implements: kind → version that it is written for (SemVer); absent without any. */
+  readonly kinds?: Readonly<Record<string, string>>;
   /** One line, at most 200 characters. */
   readonly description: string;
   /** A name or a handle, shown at install. */

@@ -148,6 +148,7 @@ const NOT_OF_MCP: Readonly<Record<string, string>> = {
   tools: "An MCP server lists its tools itself, when it starts",
   methods: "An MCP server has no methods beside its tools",
   notifications: "An MCP server has no notifications of its own",
+  kinds: "An MCP server has tools, and no hooks of a kind",
   hooks: "An MCP server is not called at hooks",
   role: "An MCP server has no role beside its tools",
   roles: "An MCP server has no role beside its tools",

@@ -23,7 +23,8 @@ export interface ManifestInput extends Omit<Manifest, "roles" | "capabilities" |
   readonly roles?: readonly PluginRole[];
 }
 
-const METHOD =
+/** A method of a plugin's own: none of the protocol's names. */
+export const METHOD_NAME: RegExp =
   /^(?!(?:kaged|system)\.|config\.update$|projects\.(?:de)?activated$)[a-z][a-z0-9_]*(?:\.[a-z][a-z0-9_]*){1,3}$/;
 const ENV_NAME = /^(?!LD_|KAGED_(?:PLUGIN_NAME|PLUGIN_DIR|API_VERSION)$)[A-Za-z_][A-Za-z0-9_]*$/;
 const SPDX = /^[A-Za-z0-9.+()-]+(?: (?:AND|OR|WITH) [A-Za-z0-9.+()-]+)*$/;
@@ -43,8 +44,9 @@ const optional = <S extends v.GenericSchema>(description: string, schema: S) =>
 
 const objectSchema = v.looseObject({ type: v.literal("object", "manifest.schema_not_object") });
 const role = v.picklist(["observer", "compactor"], "manifest.unknown_role");
-const methodName = text("manifest.invalid_method_name", METHOD);
+const methodName = text("manifest.invalid_method_name", METHOD_NAME);
 const hookName = v.picklist([...HOOK_NAMES, ...HOOK_ALIASES.keys()], "manifest.unknown_hook");
+const kindName = text("manifest.invalid_kind_name", /^[a-z][a-z0-9]*(?:_[a-z0-9]+)*$/, 64);
 const knobName = text("manifest.invalid_knob_name", /^[a-z][a-z0-9_]*$/);
 const withoutNul = (code: string) => v.pipe(v.string(), v.check((value) => !value.includes("\0"), code));
 
@@ -92,6 +94,10 @@ const fields = {
   version: field("Its version (SemVer 2.0.0).", semanticVersion),
   kaged_api: field("Plugin API version it is written for.", whole(1, 1, "manifest.unsupported_api")),
   kind_api_version: optional("Version of the lifecycle hooks it is written for. Default: any.", semanticVersion),
+  kinds: optional(
+    "Kinds of the project's hookspec that it implements: kind → version it is written for.",
+    v.record(kindName, semanticVersion),
+  ),
   description: field("What it does, in one line.", text("manifest.invalid_description", oneLineAndBreaks(200))),
   author: optional("Who wrote it.", text("manifest.invalid_author", oneLine(200))),
   license: optional("SPDX licence expression.", text("manifest.invalid_license", SPDX, 100)),

@@ -97,7 +97,7 @@ function checkKeys(data: Record<string, unknown>, report: DocumentReport): void 
   for (const [tool, path] of itemsOf(data, "tools")) {
     if (isMap(tool)) new Fields(tool, path, report).expectKeys(TOOL_KEYS);
   }
-  for (const field of ["env", "knobs", "secrets"]) {
+  for (const field of ["env", "kinds", "knobs", "secrets"]) {
     for (const [name, value] of Object.entries(mapOf(data, field))) {
       const isReserved = name === "constructor" || name === "prototype";
       if (isReserved) report.error("manifest.forbidden_key", [field, name], { part: "key" });
@@ -112,6 +112,7 @@ function checkKeys(data: Record<string, unknown>, report: DocumentReport): void 
 function listsInPlaceOfMaps(data: Record<string, unknown>): DocumentPath[] {
   const places: [unknown, DocumentPath][] = [
     [data.env, ["env"]],
+    [data.kinds, ["kinds"]],
     [data.knobs, ["knobs"]],
     [data.secrets, ["secrets"]],
     ...Object.entries(mapOf(data, "secrets")).map(([name, secret]): [unknown, DocumentPath] => {

@@ -7,12 +7,13 @@ import type { Decision } from "../rules/rules.ts";
 import type { DocumentReport } from "../documents/document_report.ts";
 import { Fields, FLAG, SOME_TEXT, TEXT, type ValueType } from "../documents/fields.ts";
 import { didYouMean, nearestWord } from "../values/nearest_word.ts";
+import { followPath } from "../values/relative_path.ts";
 import { shown } from "../values/shown_value.ts";
 import { checkDeclarations, NAME } from "./check_declarations.ts";
 import { readApproval } from "./tool_rules.ts";
 import type { AgentSpec, CompactionSettings } from "./types.ts";
 
-const PROJECT_KEYS: readonly string[] = ["id", "primary"];
+const PROJECT_KEYS: readonly string[] = ["id", "hookspec", "primary"];
 const AGENT_KEYS: readonly string[] = ["plugins", "tools", "compaction", "subagents"];
 const ID = /^[a-z][a-z0-9-]{0,63}$/;
 
@@ -33,11 +34,16 @@ const MISPLACED_AT_ROOT: ReadonlyMap<string, string> = new Map([
 export async function checkProject(
   data: unknown,
   report: DocumentReport,
-): Promise<{ readonly id: string | null; readonly agents: readonly AgentSpec[] }> {
+): Promise<{ readonly id: string | null; readonly hookspec: string | null; readonly agents: readonly AgentSpec[] }> {
   const project = new Fields(data, [], report, { hint: "Start with primary:" });
   checkProjectKeys(project);
   const id = project.get("id", TEXT);
   if (id !== undefined && !ID.test(id)) project.error("invalid_id", "id");
+  const hookspec = project.get("hookspec", SOME_TEXT);
+  if (hookspec !== undefined && (hookspec.startsWith("/") || followPath([], hookspec) === null)) {
+    const message = `Folder ${shown(hookspec)} is outside the project`;
+    project.error("invalid_value", "hookspec", { message, hint: "Name a folder in the project, such as ./hookspec" });
+  }
   const agents: AgentSpec[] = [];
   if (project.has("primary")) await checkAgent(project.fields("primary"), null, agents);
   else if (project.isMap) {
@@ -46,7 +52,7 @@ export async function checkProject(
       hint: "Write primary: with the plugins of the main agent under it",
     });
   }
-  return { id: id ?? null, agents };
+  return { id: id ?? null, hookspec: hookspec ?? null, agents };
 }
 
 function checkProjectKeys(project: Fields): void {

@@ -52,9 +52,9 @@ export async function parseProject(
  */
 export async function projectOf(document: YamlDocument, dir: string): Promise<Project> {
   const { report } = document;
-  const { id, agents } = await checkProject(document.data, report);
+  const { id, ...checked } = await checkProject(document.data, report);
   report.throwErrors();
-  return { id: id ?? slugOf(dir), dir, file: report.file, agents, warnings: report.warnings, document };
+  return { id: id ?? slugOf(dir), dir, file: report.file, ...checked, warnings: report.warnings, document };
 }
 
 /** Returns the name of a folder as an id: `My Music` → `my-music`. */

@@ -71,6 +71,8 @@ export interface Project {
   readonly dir: string;
   /** The file it was read from. */
   readonly file: string;
+  /** Folder of its hookspec, from its own folder; null without one. */
+  readonly hookspec: string | null;
   /** Every agent of the tree, parents before children, in the order they are written. */
   readonly agents: readonly AgentSpec[];
   /** Keys and values that are allowed and look like slips. */

@@ -20,6 +20,8 @@ export interface HandshakeOptions {
   readonly projects: readonly string[];
   /** Whether the plugin may ask for storage. */
   readonly storageAvailable: boolean;
+  /** Returns the methods of the kinds that a manifest implements: a plugin may offer them without declaring them. */
+  readonly kindMethods?: ((manifest: Manifest) => readonly string[]) | undefined;
   /** Runs after the answer to initialize was checked, before anything secret is sent. */
   readonly beforeConfig: () => Promise<void>;
   /** Runs when the handshake is over, in the same turn in which `initialized` is sent. */
@@ -30,7 +32,7 @@ export interface HandshakeOptions {
 export interface PluginProfile {
   /** Methods, tools and hooks that may be called. */
   readonly callable: ReadonlySet<string>;
-  /** Methods of its own that both manifest and process name. */
+  /** Methods of its own that both manifest and process name, those of its kinds included. */
   readonly methods: readonly string[];
   /** Optional parts of the protocol it takes part in. */
   readonly features: readonly string[];

@@ -21,9 +21,9 @@ export async function shakeHands(
   manifest: Manifest,
   options: HandshakeOptions,
 ): Promise<PluginProfile> {
-  const { config, beforeConfig, onInitialized } = options;
+  const { config, kindMethods, beforeConfig, onInitialized } = options;
   const answer = await handshakeStep(connection, "initialize", initializeParams(manifest, options));
-  const profile = checkInitializeResult(answer, manifest);
+  const profile = checkInitializeResult(answer, manifest, kindMethods?.(manifest));
   connection.features = new Set(profile.features);
   await beforeConfig();
   const configTaken = await sendConfig(connection, config);
@@ -90,12 +90,16 @@ export async function handshakeStep(
 }
 
 /**
- * Compares a plugin's answer to `initialize` with its manifest.
+ * Compares a plugin's answer to `initialize` with its manifest; `kindMethods` may be offered beside those it declares.
  *
  * @throws {HostError} `initialize.malformed`, `.name_mismatch`, `.version_mismatch`, `.api_mismatch` or
  * `.capability_overreach`.
  */
-export function checkInitializeResult(answer: unknown, manifest: Manifest): PluginProfile {
+export function checkInitializeResult(
+  answer: unknown,
+  manifest: Manifest,
+  kindMethods: readonly string[] = [],
+): PluginProfile {
   if (!isMap(answer)) throw malformed("the result is no object");
   const { name, version, api_version: api } = answer;
   for (const [field, value] of Object.entries({ name, version })) {
@@ -118,11 +122,11 @@ export function checkInitializeResult(answer: unknown, manifest: Manifest): Plug
       hint: "Declare them in kaged-plugin.yaml, or do not claim them",
     });
   }
-  const declared = new Set(manifest.methods);
+  const declared = new Set([...manifest.methods, ...kindMethods]);
   const tools = manifest.tools.map((tool) => `${manifest.name}.${tool.name}`);
   const hooks = manifest.hooks.map((hook) => `kaged.hook.${hook}`);
   const known = new Set(reported);
-  const methods = manifest.methods.filter((method) => known.has(method));
+  const methods = [...declared].filter((method) => known.has(method));
   const expected = new Set([...declared, ...tools, ...hooks]);
   return {
     callable: new Set([...methods, ...tools, ...hooks]),

@@ -293,9 +293,9 @@ export class PluginInstance {
   }
 
   #handshake(live: PluginProcess, whole: Config): Promise<PluginProfile> {
-    const storageAvailable = this.#options.host.storageAvailable ?? false;
+    const { storageAvailable = false, kindMethods } = this.#options.host;
     const config = this.#secrets.outward(live.manifest, whole);
-    return live.handshake({ config, projects: this.#projects, storageAvailable });
+    return live.handshake({ config, projects: this.#projects, storageAvailable, kindMethods });
   }
 
   /** A process serves from now on: it is audited, and gets to know its projects. */

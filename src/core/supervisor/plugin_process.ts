@@ -192,7 +192,7 @@ export class PluginProcess {
 
   /** Shakes hands. When it rejects, the process is being ended: await {@link ended}. */
   async handshake(
-    options: Pick<HandshakeOptions, "config" | "projects" | "storageAvailable">,
+    options: Pick<HandshakeOptions, "config" | "projects" | "storageAvailable" | "kindMethods">,
   ): Promise<PluginProfile> {
     const caged = this.caged!;
     try {

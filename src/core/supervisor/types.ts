@@ -188,6 +188,8 @@ export interface SupervisorOptions {
   ) => Promise<unknown>;
   /** Listens to the wire of each process that is started; null leaves one alone. */
   readonly tap?: (instance: PluginInfo) => WireTap | null;
+  /** Returns the methods of the kinds that a plugin implements, beside those its manifest lists. Default: none. */
+  readonly kindMethods?: (manifest: Manifest) => readonly string[];
   /** Whether `initialize` says that storage is there. Default: false. */
   readonly storageAvailable?: boolean;
 }

@@ -4,7 +4,8 @@
  * @module
  */
 
-const MAX_LENGTH = 64;
+/** Longest name that all of them take. */
+export const MAX_LENGTH = 64;
 const HASH_LENGTH = 8;
 
 /** Returns the safe name of `<plugin>.<name>`, as it is where no other name stands beside it. */
@@ -46,7 +47,8 @@ function isLossless(full: string): boolean {
   return /^[a-zA-Z0-9_-]+(?:\.[a-zA-Z0-9_-]*)?$/.test(full);
 }
 
-function hashedAlias(plain: string, full: string): string {
+/** Returns a plain name with a hash of the full one at its end, never longer than a name may be. */
+export function hashedAlias(plain: string, full: string): string {
   return `${plain.slice(0, MAX_LENGTH - HASH_LENGTH - 1)}_${shortHash(full)}`;
 }
 

@@ -31,3 +31,19 @@ test("D-012 D-004 a plugin written for another major version of the hooks is ref
     "Version 2.0.0 of agent_lifecycle does not go with 1.0.0: 2.x is wanted, and 1.x is here",
   );
 });
+
+test("N-033 a manifest names the kinds it implements, each with a version", async () => {
+  assert.deepEqual((await manifestOf(manifestText("kinds: { theme: 1.0.0, file_type: 0.2.0 }"))).kinds, {
+    theme: "1.0.0",
+    file_type: "0.2.0",
+  });
+  assert.deepEqual(await problems(manifestText("kinds: { theme: 1.0, Theme: 1.0.0, skin: one }")), [
+    "manifest.wrong_type 7:17 kinds.theme",
+    "manifest.invalid_kind_name 7:22 kinds.Theme",
+    "manifest.invalid_version 7:42 kinds.skin",
+  ]);
+  assert.deepEqual(await problems(manifestText("kinds: [theme]")), ["manifest.wrong_type 7:8 kinds"]);
+  assert.deepEqual(await problems(manifestText("runtime: mcp_stdio\nkinds: { theme: 1.0.0 }")), [
+    "manifest.mcp_contradiction 8:1 kinds",
+  ]);
+});
