@@ -55,6 +55,7 @@ function addInstallOptions(command: Command): Command {
     .option("--release <range>", "take the newest tag of a repository in this range, such as ^1.2")
     .option("--allow-http", "allow plain http, to this machine only")
     .addOption(maxSizeOption())
+    .addOption(maxFilesOption())
     .option("--replace", "let it replace a plugin of the same name from another source");
 }
 
@@ -62,6 +63,12 @@ function addInstallOptions(command: Command): Command {
 export function maxSizeOption(): Option {
   return new Option("--max-size <mb>", "largest plugin to install, in MB (default: 256)")
     .argParser(wholeNumber("a number of MB", 1));
+}
+
+/** Returns `--max-files`, for the same commands. */
+export function maxFilesOption(): Option {
+  return new Option("--max-files <count>", "most files, folders and links of a plugin to install (default: 20000)")
+    .argParser(wholeNumber("a number of files", 1));
 }
 
 const INSTALL_EXAMPLES = `
