@@ -123,6 +123,7 @@ export type HostErrorCode =
   | "manifest.kind_api_mismatch"
   | "manifest.unsupported_api"
   | "manifest.unknown_runtime"
+  | "manifest.invalid_home"
   | "manifest.mcp_contradiction"
   | "manifest.invalid_description"
   | "manifest.invalid_author"
