@@ -273,6 +273,7 @@ export type HostErrorCode =
   | "check.not_running"
   | "check.rule_unknown"
   | "check.methods_missing"
+  | "check.tools_left_out"
   | "check.ping_answer"
   | "check.shutdown"
   | "check.stdout_noise"
