@@ -46,6 +46,22 @@ export const MCP_ERRORS: Readonly<Record<string, ErrorRow>> = {
       "Offer it (elicitation, sampling or roots), or use the tool in another way",
     ],
   }),
+  ...rows("mcp", -32602, 404, {
+    resource_unknown: ["No MCP server of the agent has such a resource", "List the resources of the agent"],
+    prompt_unknown: ["No MCP server of the agent has such a prompt", "List the prompts of the agent"],
+  }),
+  ...rows("mcp", -32602, 409, {
+    resource_ambiguous: [
+      "Several MCP servers of the agent claim the resource",
+      "Name the plugin: kaged:<plugin>/<uri>",
+    ],
+  }),
+  ...rows("mcp", -32602, 400, {
+    params_invalid: ["A request for a part of an MCP server has a mistake", "Correct the part that is named"],
+  }),
+  ...rows("mcp", -32001, 403, {
+    request_refused: ["The host, or a person, refused a request of an MCP server", "Read the reason"],
+  }),
   ...rows("mcp", -32603, 409, {
     tool_collision: ["Two tools of an MCP server have one name here", "Rename one of the two in the server"],
   }),
