@@ -6,7 +6,7 @@
 import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
 import { printable } from "../../src/core/values/printable.ts";
-import type { DiffLine } from "../../src/hooks/files/line_diff.ts";
+import type { DiffLine } from "../../src/core/values/line_diff.ts";
 import type { ChangedArguments } from "../../src/http/answers.ts";
 import { argumentChanges } from "../model/argument_changes.ts";
 import { nameOf } from "../model/shown_values.ts";
