@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { mkdir, writeFile } from "node:fs/promises";
+import { cp, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
 import type { HostOptions } from "../../src/host/types.ts";
@@ -29,6 +29,10 @@ export interface DriftingServer {
   readonly options: Pick<HostOptions, "project" | "home">;
   /** Sets the tools of the next listing, beside {@link RELIST}. */
   list(...tools: object[]): Promise<void>;
+  /** Capabilities that it asks for. */
+  readonly capabilities: readonly string[];
+  /** Makes a folder with a version of the server, and returns its path. */
+  folder(version: string): Promise<string>;
   /** Installs another version: its manifest differs. */
   install(version: string): Promise<void>;
 }
@@ -39,17 +43,29 @@ export async function driftingServer(t: TestContext, ...tools: object[]): Promis
   const [home, project, data] = [join(root, "home"), join(root, "music"), join(root, "data")];
   await Promise.all([home, project, data].map((dir) => mkdir(dir, { mode: 0o700 })));
   const TOOLS_FILE = join(data, "tools.json");
+  const capabilities = [`read:fs:${data}`];
   const plugins = { d: { package: "@test/drifts" } };
   await writeFile(join(project, "project.yaml"), JSON.stringify({ id: "music", primary: { plugins } }));
   const server: DriftingServer = {
     home,
     options: { project, home },
     list: (...own) => writeFile(TOOLS_FILE, JSON.stringify([RELIST, ...own])),
-    async install(version) {
-      const manifest = { name: "drifts", version, env: { TOOLS_FILE }, capabilities: [`read:fs:${data}`] };
+    capabilities,
+    async folder(version) {
+      const manifest = { name: "drifts", version, env: { TOOLS_FILE }, capabilities };
       await using plugin = await fixturePlugin("mcp_from_file", { manifest });
+      const dir = join(root, version);
+      await cp(plugin.dir, dir, { recursive: true });
+      return dir;
+    },
+    async install(version) {
       await writeFile(join(home, "local.toml"), "");
-      await putInstalled(home, "drifts", plugin.dir, 'local = true\nenabled = true\npackage = "@test/drifts"');
+      await putInstalled(
+        home,
+        "drifts",
+        await server.folder(version),
+        'local = true\nenabled = true\npackage = "@test/drifts"',
+      );
     },
   };
   await server.list(...tools);
