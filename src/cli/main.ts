@@ -14,6 +14,7 @@ import { addDoctor } from "./commands/doctor.ts";
 import { addHooks } from "./commands/hooks.ts";
 import { addHookspec } from "./commands/hookspec.ts";
 import { addMcp } from "./commands/mcp.ts";
+import { addPluginApproveTools } from "./commands/plugin_approve_tools.ts";
 import { addPluginCall } from "./commands/plugin_call.ts";
 import { addPluginCheck } from "./commands/plugin_check.ts";
 import { addPluginExport } from "./commands/plugin_export.ts";
@@ -87,6 +88,7 @@ function program(terminal: Terminal, exit: (code: number) => void): Command {
   addPluginUninstall(plugin, terminal);
   addPluginSwitch(plugin, terminal);
   addPluginGrant(plugin, terminal);
+  addPluginApproveTools(plugin, terminal);
   addPluginList(plugin, terminal);
   addPluginInfo(plugin, terminal);
   addPluginLogs(plugin, terminal);

@@ -51,7 +51,7 @@ export function operateCheck<Given extends unknown[]>(
 
 /** Runs `work` on the operator's folder. Its changes are recorded in `audit/_operator.jsonl`. */
 async function withOperator(
-  flags: HomeFlags & { readonly maxSize?: number },
+  flags: HomeFlags & { readonly maxSize?: number; readonly maxFiles?: number },
   terminal: Terminal,
   work: (operator: Operator) => Promise<void>,
 ): Promise<void> {
@@ -81,7 +81,8 @@ async function withOperator(
   const retention = await readOperatorConfig(home, files).then(({ audit }) => audit, () => kept);
   const sinks = [openTrails({ home, project: OPERATOR_TRAIL, runtime, ...retention })];
   const audit = createAudit({ clock, sinks });
-  const limits = flags.maxSize === undefined ? {} : { limits: { ...TREE_LIMITS, maxBytes: flags.maxSize * 1024 ** 2 } };
+  const { maxSize, maxFiles: maxEntries = TREE_LIMITS.maxEntries } = flags;
+  const limits = { maxBytes: maxSize === undefined ? TREE_LIMITS.maxBytes : maxSize * 1024 ** 2, maxEntries };
   try {
     await interruptible((signal) => {
       const operator: Operator = {
@@ -92,7 +93,7 @@ async function withOperator(
         terminal,
         json,
         ask: questions(terminal, { json, signal }),
-        ...limits,
+        limits,
         async local() {
           await settlePackages(operator);
           return await readLocalConfig(home, files);

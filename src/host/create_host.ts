@@ -24,7 +24,7 @@ import { hostView } from "./view.ts";
  */
 export async function createHost(options: HostCoreOptions): Promise<Host> {
   const rooms = await openRooms(options, () => host);
-  const { model, failedReloads, sessions, jobs, store, audit, supervisor, emitter, tracing, chain } = rooms;
+  const { model, pins, failedReloads, sessions, jobs, store, audit, supervisor, emitter, tracing, chain } = rooms;
   const host: Host = {
     ...hostCalls(rooms),
     ...hostLife(rooms, () => host),
@@ -51,7 +51,7 @@ export async function createHost(options: HostCoreOptions): Promise<Host> {
     resources: (agent) => rooms.mcp.resources(agent),
     prompts: (agent) => rooms.mcp.prompts(agent),
     hooks: chain.engine,
-kinds: hostKinds({ ...rooms, callMethod: (...call) => host.callMethod(...call) }),
+    kinds: hostKinds({ ...rooms, callMethod: (...call) => host.callMethod(...call) }),
     openSession: ({ id } = {}) => tieSession(sessions.open(id), host),
     session: (id) => tieSession(sessions.find(id), host),
     consents: () => store.consents(),
@@ -63,6 +63,12 @@ kinds: hostKinds({ ...rooms, callMethod: (...call) => host.callMethod(...call) }
     reload: (plugin) => store.reload(plugin),
     reread: (plugin) => store.reread(plugin),
     restart: (plugin) => store.restart(plugin),
+    async approveTools(plugin, tools) {
+      await pins.approve(plugin, tools);
+      const others = await options.otherHosts?.(plugin) ?? [];
+      await Promise.all(others.map((other) => other.order("repin")));
+    },
+    repin: (plugin) => pins.renew(plugin),
     onAudit: (listener) => audit.on(listener),
     onNotification: (listener) => supervisor.onNotification(listener),
     emit(event, data) {

@@ -34,10 +34,11 @@ import { HostMcpRoom } from "./host_mcp.ts";
 import { type HostJobs, hostJobs } from "./host_jobs.ts";
 import { hostSupervisor } from "./host_supervisor.ts";
 import { type HostStorage, hostStorage } from "./host_storage.ts";
+import { HostPins } from "./host_pins.ts";
 import { HostPackages } from "./host_packages.ts";
 import { answerKeeper, LiveRules, ruleKeeper } from "./live_rules.ts";
 import { callableTools, HostModel } from "./model.ts";
-import type { UpgradeHost } from "../packages/install/settle_upgrade.ts";
+import type { OtherHost } from "../packages/install/settle_upgrade.ts";
 import { type PluginLogs, pluginLogs } from "./plugin_logs.ts";
 import type { Polling } from "./polling.ts";
 import { recordProject } from "./project_record.ts";
@@ -52,8 +53,8 @@ export interface HostCoreOptions extends HostOptions {
   readonly home: string;
   /** Opens the socket through which commands reach the running host. Absent: they cannot. */
   readonly openControl?: (host: Host) => Promise<ControlSocket>;
-  /** Returns the other hosts of this home, for an upgrade of a plugin. */
-  readonly otherHosts?: (plugin: string) => Promise<readonly UpgradeHost[]>;
+  /** Returns the other hosts of this home, for an upgrade of a plugin or an approval of its tools. */
+  readonly otherHosts?: (plugin: string) => Promise<readonly OtherHost[]>;
 }
 
 /** The open socket of a running host. */
@@ -69,6 +70,8 @@ export interface HostRooms {
   readonly options: HostCoreOptions;
   /** Agents, plugins and tools, as they are now. */
   readonly model: HostModel;
+  /** Tools of installed MCP servers, held to those that the operator agreed to. */
+  readonly pins: HostPins;
   readonly supervisor: Supervisor;
   readonly storage: HostStorage;
   readonly logs: PluginLogs;
@@ -127,7 +130,7 @@ export async function openRooms(options: HostCoreOptions, host: () => Host): Pro
   const { id: projectId } = loaded.resolved;
   await recordProject(loaded.resolved, home, runtime);
   const ground = await layGround(options, loaded, await loadTracing(options.tracing));
-  const { model, audit, tracing, warn } = ground;
+  const { model, pins, audit, tracing, warn } = ground;
   const { rules, desk, ruleWatch } = openDesk(ground, () => jobs, () => store);
   const held = new HeldConnections({ ...ground, rules, desk, clock, packages: () => store });
   const mcp: HostMcpRoom = new HostMcpRoom({
@@ -160,6 +163,7 @@ export async function openRooms(options: HostCoreOptions, host: () => Host): Pro
     places,
     loaded,
     model,
+    pins,
     supervisor,
     storage,
     failedReloads,
@@ -193,10 +197,13 @@ async function layGround(options: HostCoreOptions, loaded: HostProject, tracing:
   const [model, secrets] = [new HostModel(loaded.resolved), new SecretMask()];
   const trails = openTrails({ home, project: projectId, runtime, ...loaded.operator.audit });
   const audit = maskedAudit(createAudit({ clock, sinks: options.audit ?? [trails] }), secrets);
+  const pins = new HostPins({ home, runtime, model, audit, warn });
+  await pins.load(loaded.resolved.instances);
   return {
     options,
     loaded,
     model,
+    pins,
     kinds: await ownKinds({ ...loaded, hookspecs: options.hookspecs ?? [], files: runtime.files, warn }),
     audit,
     secrets,
@@ -254,7 +261,17 @@ function openDesk(
 type Ground =
   & Pick<
     HostRooms,
-    "options" | "model" | "kinds" | "audit" | "secrets" | "emitter" | "tracing" | "storage" | "logs" | "compactions"
+    | "options"
+    | "model"
+    | "kinds"
+    | "pins"
+    | "audit"
+    | "secrets"
+    | "emitter"
+    | "tracing"
+    | "storage"
+    | "logs"
+    | "compactions"
   >
   & Pick<HostRooms, "contextOf" | "warn">
   & { readonly loaded: HostProject };

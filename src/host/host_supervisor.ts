@@ -16,7 +16,7 @@ import { hostLimits } from "./host_limits.ts";
 import type { HostMcpRoom } from "./host_mcp.ts";
 import type { HostProject } from "./host_project.ts";
 import type { HostStorage } from "./host_storage.ts";
-import { type HostModel, registerTools } from "./model.ts";
+import type { HostPins } from "./host_pins.ts";
 import { kindMethods } from "./own_kinds.ts";
 import type { PluginLogs } from "./plugin_logs.ts";
 import type { HostOptions } from "./types.ts";
@@ -25,8 +25,8 @@ import type { HostOptions } from "./types.ts";
 export interface HostSupervisorPorts {
   readonly options: HostOptions & { readonly runtime: Runtime; readonly home: string };
   readonly loaded: Pick<HostProject, "operator">;
-  readonly model: HostModel;
   readonly kinds: readonly Kind[];
+  readonly pins: HostPins;
   readonly audit: Audit;
   readonly secrets: SecretMask;
   readonly storage: HostStorage;
@@ -38,7 +38,7 @@ export interface HostSupervisorPorts {
 
 /** Returns the supervisor, and the writer of tapes where the embedder asked for them. */
 export function hostSupervisor(
-  { options, loaded: { operator }, model, kinds, audit, secrets, storage, logs, held, mcp, warn }: HostSupervisorPorts,
+  { options, loaded: { operator }, kinds, pins, audit, secrets, storage, logs, held, mcp, warn }: HostSupervisorPorts,
 ): { readonly supervisor: Supervisor; readonly recorder: Recorder | null } {
   const { runtime, home, operatorId = null } = options;
   const onFailure = ({ code, message }: HostError): void => warn(`Recording has ended [${code}]: ${message}`);
@@ -56,7 +56,7 @@ export function hostSupervisor(
       onRequest: storage.handle,
       askNetwork: (plugin, target, signal) => held.ask(plugin, target, signal),
       onTools(plugin) {
-        registerTools(plugin, model, audit);
+        pins.register(plugin);
         mcp.started(plugin);
       },
       onMcpEvent: (plugin, event) => mcp.heard(plugin, event),

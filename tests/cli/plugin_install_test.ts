@@ -343,6 +343,17 @@ test("K-052 2 GB are refused with the way to allow them, and a smaller limit can
   assert.equal((await kaged("plugin", "install", "./pi", "--max-size", "4")).code, 0);
 });
 
+test("K-052 too many files are refused with the option that allows them, which --max-size is not", async (t) => {
+  const { dir, kaged } = await bench(t);
+  await plugin(join(dir, "pi"), { capabilities: [] });
+  await mkdir(join(dir, "pi/parts"));
+  for (let n = 0; n < 30; n++) await writeFile(join(dir, `pi/parts/${n}`), "");
+  const refused = await kaged("plugin", "install", "./pi", "--max-files", "20", "--max-size", "2000");
+  assert.match(refused.stderr, /^error\[install\.too_large\]: .* has more than 20 files\n {2}hint: .*--max-files\n/);
+  assert.equal((await kaged("plugin", "install", "./pi", "--max-files", "40")).code, 0);
+  assert.equal((await kaged("plugin", "install", "./pi", "--max-files", "0")).code, 2);
+});
+
 test("a disk that is really full is reported, and nothing of the plugin stays", async (t) => {
   const hasBwrap = existsSync("/usr/bin/bwrap");
   if (!await requireOrSkip(t, "a working bubblewrap", hasBwrap, "install the package bubblewrap")) return;

@@ -14,6 +14,7 @@ import { addGrantOptions, answerOf, type GrantFlags, withoutText } from "../gran
 import { installFlow, type InstallWish } from "../install_flow.ts";
 import { operate, type Operator } from "../operator.ts";
 import { wholeNumber } from "../options.ts";
+import { printToolChanges, shownPins } from "../print_pins.ts";
 import { sourceOf } from "../plugin_place.ts";
 import { upgradeHosts } from "../../http/running_hosts.ts";
 import type { Terminal } from "../terminal.ts";
@@ -55,6 +56,7 @@ function addInstallOptions(command: Command): Command {
     .option("--release <range>", "take the newest tag of a repository in this range, such as ^1.2")
     .option("--allow-http", "allow plain http, to this machine only")
     .addOption(maxSizeOption())
+    .addOption(maxFilesOption())
     .option("--replace", "let it replace a plugin of the same name from another source");
 }
 
@@ -62,6 +64,12 @@ function addInstallOptions(command: Command): Command {
 export function maxSizeOption(): Option {
   return new Option("--max-size <mb>", "largest plugin to install, in MB (default: 256)")
     .argParser(wholeNumber("a number of MB", 1));
+}
+
+/** Returns `--max-files`, for the same commands. */
+export function maxFilesOption(): Option {
+  return new Option("--max-files <count>", "most files, folders and links of a plugin to install (default: 20000)")
+    .argParser(wholeNumber("a number of files", 1));
 }
 
 const INSTALL_EXAMPLES = `
@@ -155,6 +163,9 @@ async function restart(plan: InstallPlan, replaced: ReplacedVersion | null, oper
   const { isUp, failures } = await settleUpgrade(plan, replaced, hosts);
   for (const { message } of failures) err.warning(`${name} was not restarted: ${message}`);
   if (isUp && !json) out.done(`${name} restarted`);
+  // Where the new version has listed its tools already; else info shows the difference after its first start.
+  const pins = json ? null : await shownPins(home, name, plan.hash, operator.runtime.files).catch(() => null);
+  if (pins) printToolChanges(pins, out);
   return isUp;
 }
 

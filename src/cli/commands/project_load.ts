@@ -20,7 +20,7 @@ import { printCapabilities, printContributions, printFacts, printWithheld } from
 import { declined, grantQuestion, type Questions } from "../questions.ts";
 import { notifyHosts, upgradeHosts } from "../../http/running_hosts.ts";
 import type { Printer, Terminal } from "../terminal.ts";
-import { maxSizeOption } from "./plugin_install.ts";
+import { maxFilesOption, maxSizeOption } from "./plugin_install.ts";
 import { printProblems, type Problem, problemJson, problemsOf } from "./project_resolve.ts";
 
 interface LoadFlags extends ProjectFlags, GrantFlags {
@@ -58,6 +58,7 @@ export function addProjectLoad(parent: Command, terminal: Terminal, exit: (code:
     .option("--ask-again", "ask for plugins that were declined too")
     .option("--allow-http", "allow plain http, to this machine only")
     .addOption(maxSizeOption())
+    .addOption(maxFilesOption())
     .addHelpText("after", EXAMPLES);
   operateCheck(addPluginOption(addGrantOptions(command)), { terminal, exit }, load);
 }

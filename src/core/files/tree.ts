@@ -15,6 +15,17 @@ export interface TreeLimits {
   readonly maxEntries: number;
 }
 
+/** The part of {@link TreeLimits} that a tree exceeds. */
+export type SizeLimit = "bytes" | "entries";
+
+/** The option of commands that raises each limit. */
+export const SIZE_FLAGS: Readonly<Record<SizeLimit, string>> = { bytes: "--max-size", entries: "--max-files" };
+
+/** Returns in words how a tree exceeds a limit. */
+export function overText(over: SizeLimit, { maxBytes, maxEntries }: TreeLimits): string {
+  return over === "bytes" ? `more than ${megabytes(maxBytes)} MB` : `more than ${maxEntries} files`;
+}
+
 /** The limits unless the operator raises them: 256 MiB in 20 000 entries. */
 export const TREE_LIMITS: TreeLimits = { maxBytes: 256 * 1024 * 1024, maxEntries: 20_000 };
 
@@ -53,7 +64,7 @@ async function listTree(dir: string, files: Files, limits: TreeLimits): Promise<
       if (folder === "" && LEFT_OUT.includes(name)) continue;
       const path = folder === "" ? name : `${folder}/${name}`;
       const info = await files.info(`${dir}/${path}`);
-      if (entries.length >= limits.maxEntries) throw tooLarge(dir, `more than ${limits.maxEntries} files`, limits);
+      if (entries.length >= limits.maxEntries) throw tooLarge(dir, "entries", limits);
       const mode = (info?.mode ?? 0) & 0o7777;
       switch (info?.kind) {
         case "directory":
@@ -62,7 +73,7 @@ async function listTree(dir: string, files: Files, limits: TreeLimits): Promise<
           break;
         case "file":
           bytes += info.size;
-          if (bytes > limits.maxBytes) throw tooLarge(dir, `more than ${megabytes(limits.maxBytes)} MB`, limits);
+          if (bytes > limits.maxBytes) throw tooLarge(dir, "bytes", limits);
           entries.push({ kind: "file", path, mode, isExecutable: (mode & 0o100) !== 0 });
           break;
         case "symlink":
@@ -174,10 +185,10 @@ async function insideTarget(dir: string, path: string, files: Files): Promise<st
   });
 }
 
-function tooLarge(dir: string, what: string, limits: TreeLimits): HostError {
-  return new HostError("install.too_large", `The plugin in "${dir}" has ${what}`, {
-    data: { dir, max_bytes: limits.maxBytes, max_entries: limits.maxEntries },
-    hint: "Remove what it does not need to run; where it is meant, raise the limit with --max-size",
+function tooLarge(dir: string, over: SizeLimit, limits: TreeLimits): HostError {
+  return new HostError("install.too_large", `The plugin in "${dir}" has ${overText(over, limits)}`, {
+    data: { dir, over, max_bytes: limits.maxBytes, max_entries: limits.maxEntries },
+    hint: `Remove what it does not need to run; where it is meant, raise the limit with ${SIZE_FLAGS[over]}`,
   });
 }
 

@@ -105,6 +105,10 @@ const fields = {
   runtime: optional("What its process speaks: the plugin wire (the default), or MCP over stdio.", protocol),
   command: field("The program and its arguments; relative paths are inside the plugin's folder.", command),
   env: v.optional(field("Environment variables on top of the host's.", variables), {}),
+  home: optional(
+    "HOME in its cage: private, an empty folder in memory (default of MCP servers), or readonly, its own folder.",
+    v.picklist(["private", "readonly"], "manifest.invalid_home"),
+  ),
   capabilities: field("What it asks for. An empty list asks for nothing.", v.array(capability)),
   role: optional("A single role; use roles.", role),
   roles: optional("What it is to an agent. Default: observer when it has hooks, else nothing.", v.array(role)),

@@ -6,8 +6,8 @@
 import { HostError } from "../../core/errors/host_error.ts";
 import type { Runtime } from "../../core/ports/ports.ts";
 import { newestInRange } from "../../core/project/version_range.ts";
-import type { TreeLimits } from "../../core/files/tree.ts";
-import { type GitResult, type GitRun, runGit } from "./run_git.ts";
+import { overText, SIZE_FLAGS, type SizeLimit, type TreeLimits } from "../../core/files/tree.ts";
+import { type GitResult, type GitRun, MAX_OUTPUT, runGit } from "./run_git.ts";
 
 export interface GitFetch {
   readonly url: string;
@@ -22,6 +22,8 @@ export interface GitFetch {
 
 /** Deadline of each call of git: the list of tags, the clone, the checkout. */
 const TIMEOUT_MS = 120_000;
+/** Room for each file in the list of a repository: a limit that was raised must not fail for the length of the list. */
+const LISTED_BYTES = 210;
 /** A history of one commit, compressed, is not much larger than its files. */
 const PACK_FACTOR = 2;
 const MAX_TAGS_SHOWN = 5;
@@ -39,7 +41,7 @@ export async function fetchGit(fetch: GitFetch, runtime: Runtime): Promise<strin
   const git = async (args: string[], extra: Partial<GitRun> = {}): Promise<string> => {
     const result = await runGit(args, { ...run, ...extra }, runtime);
     if (result.code !== 0) throw unreachable(url, result);
-    if (result.isCut) throw tooLarge(url, limits); // Files that are cut off the list were not counted.
+    if (result.isCut) throw tooLarge(url, "entries", limits); // Files that are cut off the list were not counted.
     return result.stdout;
   };
   const tag = release === null ? null : await chooseTag(await git(["ls-remote", "--tags", "--refs", "--", url]));
@@ -50,14 +52,15 @@ export async function fetchGit(fetch: GitFetch, runtime: Runtime): Promise<strin
       names.map(async (name) => (await runtime.files.info(`${pack}/${name}`))?.size ?? 0),
     );
     const bytes = sizes.reduce((sum, size) => sum + size, 0);
-    return bytes > limits.maxBytes * PACK_FACTOR ? tooLarge(url, limits) : null;
+    return bytes > limits.maxBytes * PACK_FACTOR ? tooLarge(url, "bytes", limits) : null;
   };
   await git([
     ...["clone", "--quiet", "--depth=1", "--single-branch", "--no-tags", "--no-recurse-submodules", "--no-checkout"],
     ...["--template=", ...(tag === null ? [] : [`--branch=${tag}`]), "--", url, `${dir}/tree`],
   ], { watch });
   const inTree = { cwd: `${dir}/tree` };
-  checkSize(await git(["ls-tree", "-r", "-l", "-z", "--full-tree", "HEAD"], inTree));
+  const maxOutput = Math.max(MAX_OUTPUT, limits.maxEntries * LISTED_BYTES);
+  checkSize(await git(["ls-tree", "-r", "-l", "-z", "--full-tree", "HEAD"], { ...inTree, maxOutput }));
   await git(["checkout", "--quiet", "--detach", "HEAD"], inTree);
   await runtime.files.remove(`${dir}/tree/.git`);
   return `${dir}/tree`;
@@ -81,14 +84,15 @@ export async function fetchGit(fetch: GitFetch, runtime: Runtime): Promise<strin
     const entries = listing.split("\0").filter((entry) => entry !== "");
     const sizes = entries.map((entry) => Number(/^\d+ \w+ [0-9a-f]+ +(\d+)\t/.exec(entry)?.[1] ?? 0));
     const bytes = sizes.reduce((sum, size) => sum + size, 0);
-    if (bytes > limits.maxBytes || entries.length > limits.maxEntries) throw tooLarge(url, limits);
+    if (bytes > limits.maxBytes) throw tooLarge(url, "bytes", limits);
+    if (entries.length > limits.maxEntries) throw tooLarge(url, "entries", limits);
   }
 }
 
-function tooLarge(url: string, limits: TreeLimits): HostError {
-  return new HostError("install.too_large", `"${url}" is larger than a plugin may be`, {
-    data: { source: url, max_bytes: limits.maxBytes, max_entries: limits.maxEntries },
-    hint: "If you trust it, raise the limit with --max-size",
+function tooLarge(url: string, over: SizeLimit, limits: TreeLimits): HostError {
+  return new HostError("install.too_large", `"${url}" is larger than a plugin may be: ${overText(over, limits)}`, {
+    data: { source: url, over, max_bytes: limits.maxBytes, max_entries: limits.maxEntries },
+    hint: `If you trust it, raise the limit with ${SIZE_FLAGS[over]}`,
   });
 }
 

@@ -11,6 +11,8 @@ export interface GitRun {
   /** Whether plain http is allowed, instead of https. */
   readonly allowHttp: boolean;
   readonly timeoutMs: number;
+  /** Bytes of its output to keep. Default: {@link MAX_OUTPUT}. */
+  readonly maxOutput?: number;
   readonly signal?: AbortSignal;
   /** Called every 250 ms while git runs; an error that it returns ends the run. */
   watch?(): Promise<HostError | null>;
@@ -19,7 +21,7 @@ export interface GitRun {
 export interface GitResult {
   /** Exit code; null when a signal ended git. */
   readonly code: number | null;
-  /** The first 4 MiB of its output. */
+  /** The first bytes of its output, as many as were asked for. */
   readonly stdout: string;
   /** Whether it printed more than that. */
   readonly isCut: boolean;
@@ -27,6 +29,8 @@ export interface GitResult {
   readonly stderr: string;
 }
 
+/** Bytes of git's output that are kept unless a run asks for more. */
+export const MAX_OUTPUT: number = 4 * 1024 * 1024;
 const GIT = ["/usr/bin/git", "/usr/local/bin/git"];
 /** Variables for a company's proxy and certificates: git is given these and no others of the host's. */
 const PASSED = ["https_proxy", "HTTPS_PROXY", "http_proxy", "no_proxy", "NO_PROXY", "SSL_CERT_FILE", "GIT_SSL_CAINFO"];
@@ -40,7 +44,7 @@ const GRACE_MS = 2_000;
  */
 export async function runGit(args: readonly string[], run: GitRun, runtime: Runtime): Promise<GitResult> {
   const file = await findGit(runtime);
-  const out = collector(4 * 1024 * 1024);
+  const out = collector(run.maxOutput ?? MAX_OUTPUT);
   const err = collector(16 * 1024);
   const child = await runtime.processes.spawn(
     { file, args: [...settings(run.allowHttp), ...args], env: environment(run.cwd, runtime), cwd: run.cwd },

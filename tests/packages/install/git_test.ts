@@ -193,10 +193,10 @@ test("K-054 a repository that is too large is refused before its files are writt
   await using server = await gitServer(join(stage.root, "srv"));
   const bomb = await stage.plugin("bomb", {}, { "zeros.bin": "\0".repeat(3_000_000) }); // Packed it is a few KB.
   const source = parseSource(await server.publish("bomb", bomb), { allowHttp: true });
-  await assert.rejects(obtain(source, null, stage.ports), { code: "install.too_large" });
+  await assert.rejects(obtain(source, null, stage.ports), { code: "install.too_large", hint: /--max-size$/ });
   const many = await stage.plugin("many", {}, Object.fromEntries([...Array(60).keys()].map((n) => [`f${n}`, ""])));
   const other = parseSource(await server.publish("many", many), { allowHttp: true });
-  await assert.rejects(obtain(other, null, stage.ports), { code: "install.too_large" });
+  await assert.rejects(obtain(other, null, stage.ports), { code: "install.too_large", hint: /--max-files$/ });
   assert.deepEqual(await readdir(join(stage.home, "run")), []);
 });
 
