@@ -113,7 +113,7 @@ export async function remoteServer(
     seen,
     intercept: () => null,
     forget: () => sessions.clear(),
-    stop: () => server.destroy(),
+    stop: () => server.stop(),
   };
   t.after(() => server.destroy());
   return remote;
