@@ -129,8 +129,8 @@ function progressTo(send: (progress: Progress) => void): (report: unknown) => vo
 /** A result of `tools/call`. */
 interface ToolAnswer extends Record<string, unknown> {
   content: Record<string, unknown>[];
-  /** The output as data, where it is an object. */
-  structuredContent?: Record<string, unknown>;
+  /** The output as data. */
+  structuredContent?: unknown;
   isError?: true;
   /** Facts about a failure, for a program. */
   _meta?: Record<string, unknown>;
@@ -162,6 +162,6 @@ function withContext(answer: ToolAnswer, context: readonly string[]): ToolAnswer
   return { ...answer, content: [...answer.content, ...context.map((text) => ({ type: "text", text }))] };
 }
 
-function plain({ content, structuredContent }: McpToolResult): ToolAnswer {
-  return { content: [...content], ...(structuredContent && { structuredContent }) };
+function plain({ content, ...rest }: McpToolResult): ToolAnswer {
+  return { content: [...content], ...rest };
 }

@@ -24,6 +24,14 @@ export const MCP_ERRORS: Readonly<Record<string, ErrorRow>> = {
       "The MCP server lists more tools, or longer ones, than a host takes",
       "Let the server offer fewer tools",
     ],
+    list_too_long: [
+      "The MCP server lists more resources or prompts, or longer ones, than a host takes",
+      "Let the server list fewer, or offer templates of resources",
+    ],
+    too_many_rounds: [
+      "The MCP server asked for more again and again and never gave a result",
+      "Let the server ask for everything at once",
+    ],
     server_failed: [
       "An MCP server of a hook map cannot be started, or has ended",
       "Run its command by hand and read what it says",
@@ -48,6 +56,12 @@ export const MCP_ERRORS: Readonly<Record<string, ErrorRow>> = {
   }),
   ...rows("mcp", -32601, 404, {
     not_offered: ["The plugin is no MCP server, or has no such part", "See what it offers: kaged mcp list"],
+  }),
+  ...rows("mcp", -32603, 422, {
+    input_refused: [
+      "The MCP server needs something of its client that the host does not offer it",
+      "Offer it (elicitation, sampling or roots), or use the tool in another way",
+    ],
   }),
   ...rows("mcp", -32603, 409, {
     tool_collision: ["Two tools of an MCP server have one name here", "Rename one of the two in the server"],
