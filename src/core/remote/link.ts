@@ -263,9 +263,18 @@ export class RemoteLink implements Pick<CagedProcess, "pipes" | "exited" | "ende
     const { id, method = "" } = message;
     const { auth, url } = this.#parts;
     const own = isScopeFailure(thrown)
-      ? { error: await auth.tooNarrow(thrown.requiredScope), isEnd: !this.#hasAnswered, isOutage: false }
+      ? {
+        error: await auth.tooNarrow(thrown.requiredScope),
+        isEnd: !this.#hasAnswered,
+        isOutage: false,
+        hasStatus: true,
+      }
       : failureOf(thrown, { url, hasSession: this.#transport.sessionId !== undefined, auth });
-    if (own.isEnd || (!this.#hasAnswered && own.isOutage)) return this.#finish({ code: 1, signal: null }, own.error);
+    // Servers of the older revisions refuse that question in words of their own, failures of theirs among them.
+    const isProbe = method === "server/discover" && own.hasStatus;
+    if (own.isEnd || (!this.#hasAnswered && own.isOutage && !isProbe)) {
+      return this.#finish({ code: 1, signal: null }, own.error);
+    }
     if (id === undefined || method === "") return this.#log(`link: ${own.error.message}`);
     const body = answeredError(thrown);
     if (body === null) return this.#answer(id, own.error);

@@ -15,6 +15,8 @@ export interface SendFailure {
   readonly isEnd: boolean;
   /** The server, or the way to it, is down: at the beginning that ends the link, and it is tried again. */
   readonly isOutage: boolean;
+  /** Whether the server has answered at all. */
+  readonly hasStatus: boolean;
 }
 
 /** Longest part of a server's own words in a message. */
@@ -44,12 +46,16 @@ export function failureOf(
 ): SendFailure {
   if (thrown instanceof HostError) {
     const isOutage = thrown.code === "plugin.unreachable";
-    return { error: thrown, isEnd: !isOutage, isOutage };
+    return { error: thrown, isEnd: !isOutage, isOutage, hasStatus: false };
   }
   const { status } = answerOf(thrown);
-  if (status === 401) return { error: auth.needed("it refuses the token of the login"), isEnd: true, isOutage: false };
+  if (status === 401) {
+    const error = auth.needed("it refuses the token of the login");
+    return { error, isEnd: true, isOutage: false, hasStatus: true };
+  }
   if (status === undefined) {
-    return { error: asUnreachable(thrown, { url, isSecure: url.startsWith("https:") }), isEnd: false, isOutage: true };
+    const error = asUnreachable(thrown, { url, isSecure: url.startsWith("https:") });
+    return { error, isEnd: false, isOutage: true, hasStatus: false };
   }
   const isGone = status === 404 && hasSession;
   const what = isGone ? "has ended the session" : `answered ${status}`;
@@ -58,7 +64,7 @@ export function failureOf(
     data: { url: withoutQuery(url), status },
     ...(status >= 300 && status < 400 && { hint: "Write the address that it points to as url, if you trust it" }),
   });
-  return { error, isEnd: isGone, isOutage: status >= 500 || status === 429 };
+  return { error, isEnd: isGone, isOutage: status >= 500 || status === 429, hasStatus: true };
 }
 
 function answerOf(thrown: unknown): { readonly status?: number; readonly text?: string } {

@@ -5,11 +5,12 @@
  * @module
  */
 import { HostError } from "../errors/host_error.ts";
+import { isRemote } from "../manifest/speaks_mcp.ts";
 import { legacyConversation, type McpConversation } from "../mcp/conversation.ts";
 import { initializeParams, logEvent, logLine, MCP_NOTICES, requestMeta } from "../mcp/messages.ts";
 import { modernConversation } from "../mcp/modern_conversation.ts";
 import { OpenCalls } from "../mcp/open_calls.ts";
-import type { McpCallPlace } from "../mcp/peer.ts";
+import type { McpCallPlace, McpServerInfo } from "../mcp/peer.ts";
 import { readDiscovery, readServerInfo } from "../mcp/server_info.ts";
 import { ServerParts } from "../mcp/server_parts.ts";
 import { ServerRequests } from "../mcp/server_requests.ts";
@@ -88,12 +89,28 @@ export function mcpDialect(ports: DialectPorts): Dialect {
 
   /** Greets the server in the way of its era. */
   async function meet(beforeConfig: () => Promise<void>): Promise<McpConversation> {
-    if (mcpEra === "modern") {
-      const params = { _meta: requestMeta(requests.offers) };
-      const info = readDiscovery(await handshakeStep(connection, "server/discover", params));
-      await beforeConfig();
-      return modernConversation({ connection, info, requests, clock, ended: end.signal });
+    const info = mcpEra === "modern" ? await discover() : isRemote(ports.manifest) ? await discoverIfModern() : null;
+    if (info === null) return await initialize(beforeConfig);
+    await beforeConfig();
+    return modernConversation({ connection, info, requests, clock, ended: end.signal });
+  }
+
+  async function discover(): Promise<McpServerInfo> {
+    return readDiscovery(await handshakeStep(connection, "server/discover", { _meta: requestMeta(requests.offers) }));
+  }
+
+  /** A server elsewhere is asked each time: a refusal over HTTP harms nothing, and the server may be another tomorrow. */
+  async function discoverIfModern(): Promise<McpServerInfo | null> {
+    try {
+      return await discover();
+    } catch (error) {
+      const { code } = error as HostError;
+      if (connection.closed || (code !== "initialize.refused" && code !== "mcp.version_unsupported")) throw error;
+      return null;
     }
+  }
+
+  async function initialize(beforeConfig: () => Promise<void>): Promise<McpConversation> {
     const info = readServerInfo(await handshakeStep(connection, "initialize", initializeParams(requests.offers)));
     await beforeConfig();
     connection.notify("notifications/initialized", {});

@@ -139,3 +139,19 @@ test("N-033 a call that is cancelled ends its request", async (t) => {
   await assert.rejects(call, { code: "protocol.cancelled" });
   await until(() => server.seen.some(({ rpc }) => rpc === "notifications/cancelled"), "the word that it is cancelled");
 });
+
+test("N-029 N-033 a server of the newest revision is spoken to in it, with the fields of each request", async (t) => {
+  const server = await remoteServer(t, { era: "modern" });
+  await using s = await supervised();
+  const { instance } = await s.supervisor.register({ dir: await remotePlugin(t, server.url) });
+  await s.supervisor.start(instance);
+  assert.equal(s.supervisor.plugin(instance).mcp?.protocol, "2026-07-28");
+  assert.match(JSON.stringify(await s.supervisor.call(instance, "elsewhere.echo", { text: "new" })), /new/);
+  const { headers } = server.seen.at(-1)!;
+  assert.deepEqual([headers["mcp-method"], headers["mcp-name"], headers["mcp-protocol-version"]], [
+    "tools/call",
+    "echo",
+    "2026-07-28",
+  ]);
+  assert.equal(server.seen.some(({ rpc }) => rpc === "initialize"), false);
+});
