@@ -106,6 +106,8 @@ export type ClientOffer = (typeof CLIENT_OFFERS)[number];
 export interface McpServerRequest {
   readonly method: "elicitation/create" | "sampling/createMessage" | "roots/list";
   readonly params: McpDefinition;
+  /** The server's own name for it, where it came in place of a result. */
+  readonly key?: string;
   /** Agent and session of the calls that it serves just now; null when there is none, or they are of several sessions. */
   readonly at: McpCallPlace | null;
   /** Aborts when the server takes it back, or has ended. */
