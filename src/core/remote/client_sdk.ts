@@ -51,6 +51,8 @@ export interface ClientInformation {
   /** The server it is registered at. */
   readonly issuer?: string;
   readonly redirect_uris?: readonly string[];
+  /** Scopes that it may ask for; absent: any. */
+  readonly scope?: string;
 }
 
 /** Tokens as an authorization server gave them (RFC 6749). */

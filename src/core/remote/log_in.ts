@@ -64,10 +64,10 @@ export async function logIn(options: LogInOptions): Promise<LoggedIn> {
   const store = new LoginStore({ runtime, home, plugin: manifest.name, url: target.url }, mask);
   const before = await store.read();
   await using callback = await listen(runtime, manifest, before);
-  const flow = new Flow(options, callback.redirectUrl, before);
+  const challenge = await challengeOf(target.url, sdk, fetchFn);
+  const scope = sdk.computeScopeUnion(challenge.scope, before?.wanted_scope);
+  const flow = new Flow(options, callback.redirectUrl, usableClient(before?.client, callback.redirectUrl, scope));
   try {
-    const challenge = await challengeOf(target.url, sdk, fetchFn);
-    const scope = sdk.computeScopeUnion(challenge.scope, before?.wanted_scope);
     const at = { serverUrl: target.url, scope, resourceMetadataUrl: challenge.resourceMetadataUrl, fetchFn };
     await sdk.auth(flow.ports, at);
     const answering = callback.answer(flow.state);
@@ -81,8 +81,8 @@ export async function logIn(options: LogInOptions): Promise<LoggedIn> {
     throw new HostError("mcp.login_failed", message, { data: { plugin: manifest.name }, cause: error });
   }
   await store.hold(() => store.write(flow.outcome(runtime.clock.now())));
-  const { issuer = "", scope = null, refresh_token } = flow.tokens!;
-  return { issuer, scope, isRenewable: refresh_token !== undefined };
+  const { issuer = "", scope: given = null, refresh_token } = flow.tokens!;
+  return { issuer, scope: given, isRenewable: refresh_token !== undefined };
 }
 
 /** Removes the login of a plugin. Returns whether there was one. */
@@ -115,6 +115,18 @@ function portTaken(cause: unknown): never {
     cause,
     hint: "End the program that has the port, or take redirect_port out of the manifest",
   });
+}
+
+/** A client of an earlier login, unless it was registered for another address to come back to, or for fewer scopes. */
+function usableClient(
+  client: ClientInformation | undefined,
+  redirectUrl: string,
+  scope: string | undefined,
+): ClientInformation | null {
+  if (client?.redirect_uris?.[0] !== redirectUrl) return null;
+  const registered = client.scope?.split(" ");
+  const isWide = registered === undefined || (scope?.split(" ") ?? []).every((one) => registered.includes(one));
+  return isWide ? client : null;
 }
 
 /** Asks the server for nothing, without a token, to be told where to get one. */
@@ -152,9 +164,8 @@ class Flow {
   #address: URL | undefined;
   #verifier = "";
 
-  constructor({ manifest, clientSecret }: LogInOptions, redirectUrl: string, before: Login | null) {
+  constructor({ manifest, clientSecret }: LogInOptions, redirectUrl: string, known: ClientInformation | null) {
     const { oauth = {} } = manifest;
-    const known = before?.client?.redirect_uris?.[0] === redirectUrl ? before.client : undefined;
     const own = oauth.client_id === undefined ? undefined : {
       client_id: oauth.client_id,
       ...(clientSecret !== undefined && { client_secret: clientSecret }),
@@ -173,7 +184,7 @@ class Flow {
       ...(oauth.client_metadata_url !== undefined && { clientMetadataUrl: oauth.client_metadata_url }),
       state: () => this.state,
       // A client is known to the server that registered it and to no other.
-      clientInformation: (at) => this.#client ?? own ?? (known?.issuer === at?.issuer ? known : undefined),
+      clientInformation: (at) => this.#client ?? own ?? (known && known.issuer === at?.issuer ? known : undefined),
       saveClientInformation: (client) => this.#client = { redirect_uris: [redirectUrl], ...client },
       tokens: () => undefined,
       saveTokens: (tokens) => this.tokens = tokens,
