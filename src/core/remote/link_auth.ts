@@ -7,6 +7,7 @@
 import { HostError, messageOf } from "../errors/host_error.ts";
 import type { Manifest } from "../manifest/manifest.ts";
 import type { Runtime } from "../ports/ports.ts";
+import { defined } from "../values/plain_data.ts";
 import type { AuthProvider, ClientSdk, Tokens } from "./client_sdk.ts";
 import type { DirectFetch } from "./direct_fetch.ts";
 import { type Login, type LoginStore, withTokens } from "./login_store.ts";
@@ -46,22 +47,29 @@ export class LinkAuth implements AuthProvider {
   async onUnauthorized({ response }: { readonly response: Response }): Promise<void> {
     const key = this.#secretHeader;
     if (key !== null) throw this.#refusedSecret(key);
+    const { scope, resourceMetadataUrl } = this.#options.sdk.extractWWWAuthenticateParams(response);
+    await this.#keepWanted({ scope, metadata: resourceMetadataUrl?.href });
     if (this.#used === undefined) throw this.needed("nobody has logged in");
-    const { scope } = this.#options.sdk.extractWWWAuthenticateParams(response);
     await this.#renew(this.#used, scope);
   }
 
   /** Keeps the scopes that a server asks for, and returns the error of a request that lacks them. */
   async tooNarrow(scope: string | undefined): Promise<HostError> {
-    const { store, sdk } = this.#options;
-    if (scope !== undefined) {
-      await store.hold(async () => {
-        const { url: _, ...login } = await store.read() ?? {} as Login;
-        const wanted_scope = sdk.computeScopeUnion(login.wanted_scope, login.tokens?.scope, scope);
-        await store.write({ ...login, ...(wanted_scope !== undefined && { wanted_scope }) });
-      });
-    }
+    await this.#keepWanted({ scope });
     return this.needed(`it asks for more than the login gave${scope === undefined ? "" : `: ${scope}`}`, scope);
+  }
+
+  /** Keeps what a refusal says for the next login, which may be refused in fewer words. */
+  async #keepWanted(
+    { scope, metadata }: { readonly scope?: string | undefined; readonly metadata?: string | undefined },
+  ): Promise<void> {
+    const { store, sdk } = this.#options;
+    if (scope === undefined && metadata === undefined) return;
+    await store.hold(async () => {
+      const { url: _, ...login } = await store.read() ?? {} as Login;
+      const wanted_scope = sdk.computeScopeUnion(login.wanted_scope, login.tokens?.scope, scope);
+      await store.write({ ...login, ...defined({ wanted_scope, resource_metadata_url: metadata }) });
+    });
   }
 
   /** Returns the error of a server that a person must log in at. */

@@ -68,7 +68,9 @@ export async function logIn(options: LogInOptions): Promise<LoggedIn> {
   const scope = sdk.computeScopeUnion(challenge.scope, before?.wanted_scope);
   const flow = new Flow(options, callback.redirectUrl, usableClient(before?.client, callback.redirectUrl, scope));
   try {
-    const at = { serverUrl: target.url, scope, resourceMetadataUrl: challenge.resourceMetadataUrl, fetchFn };
+    const known = before?.resource_metadata_url;
+    const resourceMetadataUrl = challenge.resourceMetadataUrl ?? (known === undefined ? undefined : new URL(known));
+    const at = { serverUrl: target.url, scope, resourceMetadataUrl, fetchFn };
     await sdk.auth(flow.ports, at);
     const answering = callback.answer(flow.state);
     await options.onAddress(flow.address(target));

@@ -22,6 +22,8 @@ export interface Login {
   readonly expires_ms?: number;
   /** Scopes that the server has asked for since, for the next login. */
   readonly wanted_scope?: string;
+  /** Where the server said to look for its authorization server, when it last refused a request. */
+  readonly resource_metadata_url?: string;
 }
 
 /** Longest that a process may wait for another one to renew a token. */
