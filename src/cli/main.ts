@@ -14,6 +14,7 @@ import { addDoctor } from "./commands/doctor.ts";
 import { addHooks } from "./commands/hooks.ts";
 import { addHookspec } from "./commands/hookspec.ts";
 import { addMcp } from "./commands/mcp.ts";
+import { addMcpLogin } from "./commands/mcp_login.ts";
 import { addPluginApproveTools } from "./commands/plugin_approve_tools.ts";
 import { addPluginCall } from "./commands/plugin_call.ts";
 import { addPluginCheck } from "./commands/plugin_check.ts";
@@ -106,7 +107,8 @@ function program(terminal: Terminal, exit: (code: number) => void): Command {
   addHookspec(kaged, terminal, exit);
   addReplay(kaged, terminal, exit);
   addCompact(kaged, terminal);
-  addMcp(kaged, terminal);
+  const mcp = addMcp(kaged, terminal);
+  addMcpLogin(mcp, terminal);
   addServe(kaged, terminal);
   return kaged;
 }

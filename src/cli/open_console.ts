@@ -32,13 +32,24 @@ export async function openConsole(link: string, home: string, runtime: Runtime):
   if (!env["DISPLAY"] && !env["WAYLAND_DISPLAY"]) return null;
   const page = `${home}/run/console-${pid}-${ids.create("page")}.html`;
   await files.write(page, `<!DOCTYPE html><title>kaged</title><meta http-equiv="refresh" content="0;url=${link}">\n`);
+  await start(page, env, runtime);
+  return { close: () => files.remove(page) };
+}
+
+/** Opens an address that holds nothing secret, where there is a screen. */
+export async function openAddress(address: string, runtime: Runtime): Promise<void> {
+  const env = screenOf(runtime);
+  if (!env["DISPLAY"] && !env["WAYLAND_DISPLAY"]) return;
+  await start(address, env, runtime);
+}
+
+async function start(argument: string, env: Readonly<Record<string, string>>, { processes }: Runtime): Promise<void> {
   const unheard = { stdout: () => {}, stdoutEnd: () => {}, stderr: () => {} };
   try {
-    (await runtime.processes.spawn({ file: OPENER, args: [page], env, cwd: "/" }, unheard)).release();
+    (await processes.spawn({ file: OPENER, args: [argument], env, cwd: "/" }, unheard)).release();
   } catch {
-    // No such program: the link was printed.
+    // No such program: the address was printed.
   }
-  return { close: () => files.remove(page) };
 }
 
 /** Removes the pages of commands that were killed. Call it before this process makes its own. */

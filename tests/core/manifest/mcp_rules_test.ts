@@ -21,7 +21,6 @@ test("home: says where HOME is in the cage", async () => {
 test("D-012 a runtime the host does not have is refused with the way out", async () => {
   const hints: Record<string, RegExp> = {
     in_process: /process of its own/,
-    mcp_http: /over stdio, as mcp_stdio/,
     mcp_stdo: /Did you mean "mcp_stdio"/,
     7: /quotes|Runtimes/,
   };
