@@ -14,6 +14,7 @@ import { addDoctor } from "./commands/doctor.ts";
 import { addHooks } from "./commands/hooks.ts";
 import { addHookspec } from "./commands/hookspec.ts";
 import { addMcp } from "./commands/mcp.ts";
+import { addMcpAdd } from "./commands/mcp_add.ts";
 import { addPluginCall } from "./commands/plugin_call.ts";
 import { addPluginCheck } from "./commands/plugin_check.ts";
 import { addPluginExport } from "./commands/plugin_export.ts";
@@ -105,6 +106,8 @@ function program(terminal: Terminal, exit: (code: number) => void): Command {
   addReplay(kaged, terminal, exit);
   addCompact(kaged, terminal);
   addMcp(kaged, terminal);
+  const mcp = kaged.commands.find((command) => command.name() === "mcp")!;
+  addMcpAdd(mcp, terminal, exit);
   addServe(kaged, terminal);
   return kaged;
 }

@@ -23,6 +23,12 @@ export const MCP_ADD_ERRORS: Readonly<Record<string, ErrorRow>> = {
   ...rows("mcp_add", -32602, 413, {
     bundle_invalid: ["The bundle cannot be unpacked safely", "Ask its author for a bundle that follows the format"],
   }),
+  "mcp_add.edit_refused": row(
+    -32603,
+    409,
+    "The change cannot be written without touching something else",
+    "Edit project.yaml by hand",
+  ),
   "mcp_add.npm_missing": row(-32603, 500, "There is no npm or bun to fetch with", "Install npm, or name a folder"),
   "mcp_add.fetch_failed": row(-32603, 502, "The package could not be fetched", "Read what npm says, and try again"),
   ...tomlRows("mcp_config", "The configuration file"),

@@ -29,8 +29,8 @@ export interface TriedServer extends Pick<CheckOptions, "runtime" | "home" | "ru
   readonly capabilities: readonly string[];
   /** Fields of the operator's side: the trial gives each a text that is none of the operator's secrets. */
   readonly secrets: readonly string[];
-  /** Writes the draft with these capabilities. */
-  write(capabilities: readonly string[]): Promise<void>;
+  /** Writes the draft with these capabilities; null for a server that brings its own manifest. */
+  readonly write: ((capabilities: readonly string[]) => Promise<void>) | null;
 }
 
 /** Stands for every secret during the trial, so that none is handed to a server before the operator's consent. */
@@ -45,7 +45,7 @@ export async function tryServer(server: TriedServer): Promise<Trial> {
   const first = await run(server, server.capabilities);
   if (first.info) return trialOf(first.report, first.info, { capabilities: server.capabilities, added: [] });
   const missing = missingGrants(first.report).filter((one) => !server.capabilities.includes(one));
-  if (missing.length > 0) {
+  if (missing.length > 0 && server.write) {
     const second = await run(server, [...server.capabilities, ...missing]);
     const used = usedOf(second.report);
     const added = missing.filter((one) => used === null || used.has(one));
@@ -64,7 +64,7 @@ async function run(
   capabilities: readonly string[],
 ): Promise<{ report: CheckReport; info: PluginInfo | null }> {
   const { dir, runtime, home, runtimes, limits, signal, secrets } = server;
-  await server.write(capabilities);
+  await server.write?.(capabilities);
   let info: PluginInfo | null = null;
   const report = await checkPlugin(dir, {
     runtime,

@@ -405,6 +405,7 @@ export type HostErrorCode =
   | "mcp_add.agent_unknown"
   | "mcp_add.not_mcp"
   | "mcp_add.bundle_invalid"
+  | "mcp_add.edit_refused"
   | "mcp_add.npm_missing"
   | "mcp_add.fetch_failed"
   | "mcp_config.invalid"
