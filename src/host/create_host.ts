@@ -45,6 +45,9 @@ export async function createHost(options: HostCoreOptions): Promise<Host> {
       return jobs.get();
     },
     approvals: rooms.desk.approvals,
+    mcp: rooms.mcp,
+    resources: (agent) => rooms.mcp.resources(agent),
+    prompts: (agent) => rooms.mcp.prompts(agent),
     hooks: chain.engine,
     openSession: ({ id } = {}) => sessions.open(id),
     session: (id) => sessions.find(id),

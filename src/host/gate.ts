@@ -38,6 +38,8 @@ export interface GatePorts extends JudgePorts {
   readonly emitter: Emitter | null;
   readonly tracing: Tracing | null;
   readonly clock: Pick<Clock, "monotonic">;
+  /** Remembers the links in the result of an MCP server's tool. */
+  noteLinks(session: string, plugin: string, output: unknown): void;
   /** Returns the context of work that an agent does in a session. */
   contextOf(agent: string, session: string): HookContext;
 }
@@ -73,17 +75,19 @@ class Walk {
 
   /** One frame for the whole walk: where nobody listens, it awaits the check and the plugin and nothing else. */
   async run(span: OpenSpan): Promise<ToolOutcome> {
+    const { tool, tool: { definition, owner }, session } = this.#call;
     let output: unknown;
     try {
-      await checkArguments(this.#call.tool, this.#args);
+      await checkArguments(tool, this.#args);
       const context = this.#contextOf(span);
-      const { engine, rules } = this.#ports;
+      const { engine, rules, noteLinks } = this.#ports;
       // Another turn would keep the call out of the lines that the wire writes together at the end of this tick.
       if (!rules.isEmpty || engine.has("PreToolUse")) await this.#judge(context);
       let error: HostError | null = null;
       const startedMs = this.#isTimed() ? this.#ports.clock.monotonic() : null;
       try {
         output = await this.#make(context);
+        if (definition) noteLinks(session.id, owner.plugin, output);
       } catch (thrown) {
         error = asHostError(thrown); // Handlers hear of a failure before the caller does.
       }

@@ -5,7 +5,6 @@
  */
 import type { ApprovalStore } from "../core/approvals/types.ts";
 import { messageOf } from "../core/errors/host_error.ts";
-import { toolFromAlias } from "../core/tools/tool_registry.ts";
 import type { AgentContext, AgentRun, JobEvents } from "../jobs/agent.ts";
 import { createJobs } from "../jobs/create_jobs.ts";
 import type { Jobs, JobsOptions } from "../jobs/jobs.ts";
@@ -170,9 +169,10 @@ function sessionRuns(
     const tools: HostAgentContext["tools"] = {
       list: () => host().tools(agent),
       async call(name, args, options = {}) {
-        used.add(toolFromAlias(name));
+        const tool = session.find(name, agent);
+        used.add(tool.name);
         const how = { signal, ...options, agent };
-        return (await session.call(session.find(name, agent), args, how, { outputOnly: true, job })).output;
+        return (await session.call(tool, args, how, { outputOnly: true, job })).output;
       },
     };
     const close = (): Promise<void> => {

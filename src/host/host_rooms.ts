@@ -7,12 +7,11 @@ import { type Audit, createAudit } from "../core/audit/audit.ts";
 import { maskedAudit } from "../core/audit/masked_audit.ts";
 import { openTrails } from "../core/audit/open_trails.ts";
 import { HostError } from "../core/errors/host_error.ts";
-import { type Recorder, tapeFolder } from "../core/wire/tape/record_tape.ts";
+import type { Recorder } from "../core/wire/tape/record_tape.ts";
 import { createEmitter, type Emitter } from "../events/emitter.ts";
 import { createHookDispatcher, type HookContext } from "../hooks/sources/plugin/fire_hook.ts";
 import { settlePackages } from "../packages/install/install_ports.ts";
 import type { Runtime } from "../core/ports/ports.ts";
-import { createSupervisor } from "../core/supervisor/supervisor.ts";
 import type { Supervisor } from "../core/supervisor/types.ts";
 import { printWarning } from "../core/values/printable.ts";
 import { SecretMask } from "../core/values/secret_mask.ts";
@@ -29,12 +28,13 @@ import { type HostProject, loadHostProject } from "./host_project.ts";
 import { HeldConnections } from "./held_connections.ts";
 import { askForLoop, type HostDesk, hostDesk } from "./host_desk.ts";
 import { type HostHooks, hostHooks } from "./host_hooks.ts";
+import { HostMcpRoom } from "./host_mcp.ts";
 import { type HostJobs, hostJobs } from "./host_jobs.ts";
-import { hostLimits } from "./host_limits.ts";
+import { hostSupervisor } from "./host_supervisor.ts";
 import { type HostStorage, hostStorage } from "./host_storage.ts";
 import { HostPackages } from "./host_packages.ts";
 import { answerKeeper, LiveRules, ruleKeeper } from "./live_rules.ts";
-import { callableTools, HostModel, registerTools } from "./model.ts";
+import { callableTools, HostModel } from "./model.ts";
 import type { UpgradeHost } from "../packages/install/settle_upgrade.ts";
 import { type PluginLogs, pluginLogs } from "./plugin_logs.ts";
 import type { Polling } from "./polling.ts";
@@ -88,6 +88,8 @@ export interface HostRooms {
   readonly desk: HostDesk;
   /** The rules on tools, as they are now. */
   readonly rules: LiveRules;
+  /** Resources, prompts and the other parts of MCP servers. */
+  readonly mcp: HostMcpRoom;
   readonly jobs: HostJobs;
   /** Plugins that the project lacks, and those that come and go. */
   readonly store: HostPackages;
@@ -148,7 +150,13 @@ export async function openRooms(options: HostCoreOptions, host: () => Host): Pro
   };
   const { rules, desk, ruleWatch } = openDesk(ground, () => jobs, () => store);
   const held = new HeldConnections({ ...ground, rules, desk, clock, packages: () => store });
-  const watched = { ...ground, desk, rules, ...openSupervisor(ground, held) };
+  const mcp: HostMcpRoom = new HostMcpRoom({
+    ...ground,
+    clock,
+    supervisor: { mcp: (instance) => supervisor.mcp(instance) },
+    sessions: () => sessions,
+  });
+  const watched = { ...ground, desk, rules, mcp, ...hostSupervisor({ ...ground, held, mcp }) };
   const called = { ...watched, ...openCalls(watched) };
   const { chain, sessions, supervisor, storage, emitter } = called;
   const jobs: HostJobs = hostJobs({
@@ -235,44 +243,11 @@ type Ground =
   & Pick<HostRooms, "contextOf" | "warn">
   & { readonly loaded: HostProject };
 
-function openSupervisor(
-  { options, loaded: { operator }, model, audit, secrets, storage, logs, warn }: Ground,
-  held: HeldConnections,
-): Pick<HostRooms, "supervisor" | "recorder"> {
-  const { runtime, home, operatorId = null } = options;
-  const onFailure = ({ code, message }: HostError): void => warn(`Recording has ended [${code}]: ${message}`);
-  const recorder = options.record === undefined
-    ? null
-    : tapeFolder({ dir: options.record, runtime, secrets, onFailure });
-  const supervisor = createSupervisor(
-    {
-      runtime,
-      home,
-      operatorId,
-      ...hostLimits(options.limits, operator),
-      storageAvailable: storage.isAvailable,
-      onRequest: storage.handle,
-      askNetwork: (plugin, target, signal) => held.ask(plugin, target, signal),
-      onTools: (plugin) => registerTools(plugin, model, audit),
-      logLevel: operator.logLevel,
-      runtimes: operator.runtimes,
-      ...(recorder && { tap: recorder.tap }),
-      onLog(line) {
-        logs.write(line);
-        options.onLog?.(line);
-      },
-    },
-    audit,
-    secrets,
-  );
-  return { supervisor, recorder };
-}
-
 /** Joins the hook chain, the gate and the sessions: they need each other. */
 function openCalls(
-  ground: Ground & Pick<HostRooms, "supervisor" | "desk" | "rules">,
+  ground: Ground & Pick<HostRooms, "supervisor" | "desk" | "rules" | "mcp">,
 ): Pick<HostRooms, "callPlugin" | "chain" | "sessions"> {
-  const { options, model, supervisor, audit, emitter, tracing, desk, rules, contextOf } = ground;
+  const { options, model, supervisor, audit, emitter, tracing, desk, rules, mcp, contextOf } = ground;
   const { runtime, idleWindowMs = IDLE_WINDOW_MS } = options;
   const markers = [...ground.loaded.operator.hooks.turn_markers, ...options.hooks?.turnMarkers ?? []];
   const { clock, ids } = runtime;
@@ -302,14 +277,16 @@ function openCalls(
     { ...options.hooks, turnMarkers: markers },
   );
   const toPlugin = callPlugin(supervisor);
-  const gate = { engine: chain.engine, callPlugin: toPlugin, rules, desk, audit, emitter, tracing, clock, contextOf };
+  const noteLinks = mcp.noteLinks.bind(mcp);
+  const walk = { engine: chain.engine, callPlugin: toPlugin, rules, desk, noteLinks };
+  const gate = { ...walk, audit, emitter, tracing, clock, contextOf };
   const sessions: Sessions = new Sessions({
     ...chain,
     tools: (agent) => callableTools(agent, ground),
     findTool: (name, agent) => model.tool(name, agent),
     pass: (call) => passGate(call, gate),
     compact: (request) => compactWindow(request, { ...ground, markers, hooks, chain }),
-    onClosed: (id) => desk.sessionEnded(id),
+    onClosed: async (id) => void await Promise.all([desk.sessionEnded(id), mcp.sessionEnded(id)]),
     clock,
     ids,
     idleWindowMs,

@@ -4,7 +4,7 @@
  * @module
  */
 import type { McpEvent, McpLogLevel } from "../core/mcp/peer.ts";
-import type { CallAt } from "./types.ts";
+import type { CallAt } from "./call_types.ts";
 
 /** A resource or a template of resources. */
 export interface HostResource {

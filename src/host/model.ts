@@ -15,10 +15,11 @@ import {
   type AgentTool,
   type AgentTools,
   agentTools,
+  aliasesIn,
   describeTool,
   findTool,
-  toolAlias,
   toolFromAlias,
+  toolNamed,
 } from "../core/tools/tool_registry.ts";
 import { didYouMean } from "../core/values/nearest_word.ts";
 import type { GatedTool } from "./gate_call.ts";
@@ -72,9 +73,8 @@ export class HostModel {
   /** Returns one tool of an agent. Throws `agent.unknown`, `tool.unknown`, or `plugin.refused` for a refused plugin's. */
   tool(name: string, path: string): AgentTool {
     const [agent, tools] = [this.agent(path), this.tools(path)];
-    const full = toolFromAlias(name);
-    if (!tools.has(full)) {
-      const [plugin = ""] = full.split(".");
+    if (!toolNamed(name, tools)) {
+      const [plugin = ""] = toolFromAlias(name).split(".");
       const refused = agent.plugins.some((one) => one.plugin === plugin) ? null : this.#refusedAs(plugin, path);
       if (refused) throw refusedError(refused);
     }
@@ -84,7 +84,7 @@ export class HostModel {
   /** Whether calls of a tool pass the gate, by its name or its alias: the tools of the agent's plugins do. */
   isGatedTool(name: string, path: string): boolean {
     if (!this.#agents.has(path)) return false;
-    return this.tools(path).has(toolFromAlias(name));
+    return toolNamed(name, this.tools(path)) !== undefined;
   }
 
   /**
@@ -231,8 +231,10 @@ export function callableTools(
     supervisor.plugins().filter(({ status }) => status === "failed" || status === "disabled")
       .map(({ instance }) => instance),
   );
-  return [...model.tools(agent).values()].filter(({ owner }) => !down.has(owner.instance))
-    .map(({ owner: { plugin }, ...tool }) => ({ ...tool, alias: toolAlias(tool.name), plugin }));
+  const tools = model.tools(agent);
+  const aliases = aliasesIn(tools);
+  return [...tools.values()].filter(({ owner }) => !down.has(owner.instance))
+    .map(({ owner: { plugin }, ...tool }) => ({ ...tool, alias: aliases.get(tool.name)!, plugin }));
 }
 
 /** Gives the agents of an instance the tools it has listed, and audits each that an agent did not have before. */

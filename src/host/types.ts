@@ -20,9 +20,11 @@ import type { Message } from "../core/compaction/messages.ts";
 import type { Runtime } from "../core/ports/ports.ts";
 import type { PluginLogLine, PluginNotification } from "../core/supervisor/types.ts";
 import type { TracingOption } from "../otel/load_tracing.ts";
+import type { CallAt, ToolCallOptions } from "./call_types.ts";
+import type { ClientSide, HostMcp, HostPrompt, HostResource } from "./mcp_types.ts";
 import type { HostPluginInfo, HostView } from "./view_types.ts";
 
-export type { HostPluginInfo };
+export type { CallAt, HostPluginInfo, ToolCallOptions };
 
 /** Options of a host; only the project has no default. */
 export interface HostOptions {
@@ -72,6 +74,15 @@ export interface HostOptions {
    * `audit/<project_id>.jsonl` and `calls/<project_id>.jsonl` in the operator's folder.
    */
   readonly audit?: readonly AuditSink[];
+  /**
+   * The client's part towards MCP servers. `offers` names the parts of it that servers are told of; default: none, and
+   * a server can ask for nothing. `client` answers where the session of a request has no answer of its own
+   * ({@link HostMcp.offer}).
+   */
+  readonly mcp?: {
+    readonly offers?: readonly ("elicitation" | "sampling" | "roots")[];
+    readonly client?: ClientSide;
+  };
   /** Called with each line that plugins write to stderr. */
   readonly onLog?: (line: PluginLogLine) => void;
   /**
@@ -97,20 +108,6 @@ export interface HostTool {
   readonly plugin: string;
   /** The tool as its MCP server listed it, title and annotations included; absent for any other plugin's. */
   readonly definition?: Readonly<Record<string, unknown>>;
-}
-
-/** Options of a tool call. */
-export interface ToolCallOptions {
-  /** Agent path. Default `primary`. */
-  readonly agent?: string;
-  /** Ends the call, and the wait for handlers of hooks, with `protocol.cancelled`. */
-  readonly signal?: AbortSignal;
-  /** Default: the host's own limit for calls. Handlers of hooks have their own. */
-  readonly timeoutMs?: number;
-  /** Called with each progress report of the plugin; each report starts the time anew. */
-  readonly onProgress?: (progress: unknown) => void;
-  /** Called with text that handlers added for the next model call, also when the call then fails. */
-  readonly onContext?: (texts: readonly string[]) => void;
 }
 
 /** The outcome of a tool call. */
@@ -170,14 +167,6 @@ export interface Session {
     /** A handler that wants the agent to go on, as `Stop` of a hook file may; absent when none does. */
     blocked?: { readonly by: string; readonly reason: string };
   }>;
-}
-
-/** How a tool or a method is called, and in which session. */
-export interface CallAt extends ToolCallOptions {
-  /** Agent path. */
-  readonly agent: string;
-  /** Session id. */
-  readonly session: string;
 }
 
 export type { HookReport };
@@ -252,6 +241,12 @@ export interface Host extends AsyncDisposable {
   plugins(agent?: string): HostPluginInfo[];
   /** Returns the tools an agent can call now. */
   tools(agent: string): HostTool[];
+  /** Resources, prompts and everything else that the MCP servers of an agent offer beyond tools. */
+  readonly mcp: HostMcp;
+  /** {@link HostMcp.resources} of an agent. */
+  resources(agent: string): Promise<HostResource[]>;
+  /** {@link HostMcp.prompts} of an agent. */
+  prompts(agent: string): Promise<HostPrompt[]>;
   /**
    * Sets the function that runs an agent, for background jobs and for `POST /agents/<path>`. Throws `agent.unknown` or
    * `jobs.agent_duplicate`.

@@ -6,6 +6,7 @@
  */
 import type { CompactionAudit } from "../compaction/types.ts";
 import type { ApprovalAuditData } from "./approval_events.ts";
+import type { McpAuditData } from "./mcp_events.ts";
 
 /** The agent and the session an event is about. */
 export interface AuditPlace {
@@ -51,7 +52,7 @@ export interface VersionAudit {
 export type CompactionAuditData = { [T in keyof CompactionAudit]: CompactionAudit[T] & AuditPlace };
 
 /** Data of every event, by type. "It" is the plugin instance that the event is about. */
-export interface AuditData extends CompactionAuditData, ApprovalAuditData {
+export interface AuditData extends CompactionAuditData, ApprovalAuditData, McpAuditData {
   /** Its process started; the handshake is still to come. */
   "plugin.spawned": { version: string; pid: number; cage_id: string };
   /** Its handshake is complete. */
@@ -309,6 +310,10 @@ export const TRAIL_OF: Readonly<Record<AuditType, Trail>> = {
   "approval.withdrawn": "audit",
   "rules.changed": "audit",
   "plugin.tools_listed": "audit",
+  "plugin.resource_read": "calls",
+  "plugin.prompt_used": "calls",
+  "plugin.mcp_failed": "audit",
+  "plugin.mcp_request": "audit",
   "plugin.tool_name_collision": "audit",
   "plugin.role_violation": "audit",
   "plugin.config_validation_failed": "audit",

@@ -23,6 +23,8 @@ const LIMITED: ReadonlySet<AuditType> = new Set<AuditType>([
   "plugin.net_opened",
   "plugin.net_refused",
   "plugin.tools_listed",
+  "plugin.mcp_failed",
+  "plugin.mcp_request",
 ]);
 
 /** A minute of one kind of event. */

@@ -3,53 +3,64 @@
  *
  * @module
  */
-import { HostError } from "../errors/host_error.ts";
 import { isMap } from "../values/plain_data.ts";
-import { shown } from "../values/shown_value.ts";
 import { HOST_VERSION } from "../values/version.ts";
 import type { CallNotices } from "../wire/connection_types.ts";
+import { type ClientOffer, MCP_LOG_LEVELS, type McpEvent, type McpLogLevel } from "./peer.ts";
 
-/** Versions of the protocol the host speaks, newest first: the newest is what it asks for. */
-export const MCP_VERSIONS: readonly string[] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
+/** Revisions of the protocol that begin with `initialize`, newest first: the newest is what the host asks for. */
+export const LEGACY_VERSIONS: readonly string[] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
 
-/** A server as its answer to `initialize` describes it; name and version are cut to 200 characters. */
-export interface McpServerInfo {
-  /** Version of the protocol, such as `2025-11-25`. */
-  readonly protocol: string;
-  readonly name: string;
-  readonly version: string;
-  readonly hasTools: boolean;
+/** Revisions without a handshake, in which every request says what the client is and can, newest first. */
+export const MODERN_VERSIONS: readonly string[] = ["2026-07-28"];
+
+/** Every revision of the protocol the host speaks, newest first. */
+export const MCP_VERSIONS: readonly string[] = [...MODERN_VERSIONS, ...LEGACY_VERSIONS];
+
+/** The two ways to begin a conversation with a server. */
+export type McpEra = "legacy" | "modern";
+
+const CLIENT_INFO = { name: "kaged", version: HOST_VERSION };
+
+/** Fields of the protocol's own in `_meta`. */
+export const META = {
+  version: "io.modelcontextprotocol/protocolVersion",
+  clientInfo: "io.modelcontextprotocol/clientInfo",
+  clientCapabilities: "io.modelcontextprotocol/clientCapabilities",
+  logLevel: "io.modelcontextprotocol/logLevel",
+  serverInfo: "io.modelcontextprotocol/serverInfo",
+  subscription: "io.modelcontextprotocol/subscriptionId",
+} as const;
+
+/** The extension under which servers of the newer revisions run tools as tasks. */
+export const TASKS_EXTENSION = "io.modelcontextprotocol/tasks";
+
+/** Returns the capabilities of a client that offers these parts, and no other. */
+export function clientCapabilities(offers: readonly ClientOffer[]): Record<string, unknown> {
+  const all: Record<ClientOffer, object> = { elicitation: { form: {}, url: {} }, sampling: {}, roots: {} };
+  return Object.fromEntries(offers.map((offer) => [offer, all[offer]]));
 }
 
-/** Params of `initialize`. The host offers a server nothing: no sampling, no roots, no questions to the user. */
-export function initializeParams(): Record<string, unknown> {
+/** Params of `initialize`. */
+export function initializeParams(offers: readonly ClientOffer[] = []): Record<string, unknown> {
   return {
-    protocolVersion: MCP_VERSIONS[0],
-    capabilities: {},
-    clientInfo: { name: "kaged", version: HOST_VERSION },
+    protocolVersion: LEGACY_VERSIONS[0],
+    capabilities: clientCapabilities(offers),
+    clientInfo: CLIENT_INFO,
   };
 }
 
-/**
- * Reads the answer to `initialize`.
- *
- * @throws {HostError} `mcp.malformed` or `mcp.version_unsupported`.
- */
-export function readServerInfo(answer: unknown): McpServerInfo {
-  if (!isMap(answer)) throw malformed("the result is no object");
-  const { protocolVersion: protocol, capabilities, serverInfo } = answer;
-  if (typeof protocol !== "string") throw malformed('"protocolVersion" is no string');
-  if (!MCP_VERSIONS.includes(protocol)) {
-    throw new HostError("mcp.version_unsupported", `The server speaks MCP ${shown(protocol)}`, {
-      data: { protocol, supported: MCP_VERSIONS },
-      hint: `The host speaks ${MCP_VERSIONS.join(", ")}`,
-    });
-  }
-  if (!isMap(capabilities)) throw malformed('"capabilities" is no object');
-  if (!isMap(serverInfo)) throw malformed('"serverInfo" is no object');
-  const { name, version } = serverInfo;
-  if (typeof name !== "string" || typeof version !== "string") throw malformed('"serverInfo" lacks name or version');
-  return { protocol, name: name.slice(0, 200), version: version.slice(0, 200), hasTools: isMap(capabilities.tools) };
+/** Returns the `_meta` with which a request of the newer revisions says what its client is and can. */
+export function requestMeta(
+  offers: readonly ClientOffer[],
+  logLevel: McpLogLevel | null = null,
+): Record<string, unknown> {
+  return {
+    [META.version]: MODERN_VERSIONS[0],
+    [META.clientInfo]: CLIENT_INFO,
+    [META.clientCapabilities]: { ...clientCapabilities(offers), extensions: { [TASKS_EXTENSION]: {} } },
+    ...(logLevel !== null && { [META.logLevel]: logLevel }),
+  };
 }
 
 /** `notifications/cancelled { requestId }` and `notifications/progress { progressToken, … }`. */
@@ -61,11 +72,13 @@ export const MCP_NOTICES: CallNotices = {
   progressId: (params) => (params as { progressToken?: unknown } | undefined)?.progressToken,
   // The token is the call's own id; a server reports progress only to those who gave it one.
   callParams(method, params, progressToken) {
-    if (method !== "tools/call") return params;
+    if (!REPORTS_PROGRESS.has(method)) return params;
     const { _meta, ...rest } = params as { _meta?: object };
     return { ...rest, _meta: { ..._meta, progressToken } };
   },
 };
+
+const REPORTS_PROGRESS: ReadonlySet<string> = new Set(["tools/call", "resources/read", "prompts/get"]);
 
 const MAX_LOG_CHARS = 4096;
 
@@ -78,9 +91,13 @@ export function logLine(params: unknown): string {
   return line.length > MAX_LOG_CHARS ? `${line.slice(0, MAX_LOG_CHARS)} …` : line;
 }
 
-function malformed(reason: string): HostError {
-  return new HostError("mcp.malformed", `The answer to initialize is malformed: ${reason}`, {
-    data: { reason },
-    hint: "Answer with protocolVersion, capabilities and serverInfo",
-  });
+/** Returns the event of a `notifications/message`. A level that the protocol does not know counts as `info`. */
+export function logEvent(params: unknown): Extract<McpEvent, { type: "log" }> {
+  const { level, logger, data = null } = isMap(params) ? params : {};
+  return {
+    type: "log",
+    level: MCP_LOG_LEVELS.find((known) => known === level) ?? "info",
+    ...(typeof logger === "string" && { logger: logger.slice(0, 200) }),
+    data,
+  };
 }

@@ -38,6 +38,18 @@ export interface McpServerInfo {
   readonly capabilities: McpDefinition;
 }
 
+/** Agent and session that a call is made for. */
+export interface McpCallPlace {
+  readonly agent: string;
+  readonly session: string;
+}
+
+/** Settings of one call of a server. */
+export interface McpCallOptions extends CallOptions {
+  /** Passed on with requests that the server makes while it works on the call. Default: the call belongs to nobody. */
+  readonly at?: McpCallPlace | undefined;
+}
+
 /** A resource that a server listed. */
 export interface McpResource {
   readonly uri: string;
@@ -56,9 +68,15 @@ export interface McpPrompt {
   readonly definition: McpDefinition;
 }
 
+/** Settings of one call of an MCP server. */
+export interface McpCallOptions extends CallOptions {
+  /** For whom it is made: a request that the server makes meanwhile belongs there. */
+  readonly at?: { readonly agent: string; readonly session: string };
+}
+
 /**
- * A running MCP server. Lists are read page by page within bounds, and kept until the server says that they changed. Every
- * call rejects with `mcp.not_offered` where the server has no such part, with `mcp.malformed`, or with the server's error.
+ * A running MCP server. Lists are read page by page within bounds, and kept until the server says that they changed; those
+ * of a server that reports no changes are kept for as long as it allows, or for a moment. Every call rejects with `mcp.not_offered` where the server has no such part, with `mcp.malformed`, or with the server's error.
  */
 export interface McpPeer {
   readonly info: McpServerInfo;
@@ -66,11 +84,11 @@ export interface McpPeer {
   templates(): Promise<readonly McpResourceTemplate[]>;
   prompts(): Promise<readonly McpPrompt[]>;
   /** Answers `{ contents }` as the server sent it. */
-  readResource(uri: string, options?: CallOptions): Promise<McpDefinition>;
+  readResource(uri: string, options?: McpCallOptions): Promise<McpDefinition>;
   /** Answers `{ messages }` as the server sent it. */
-  getPrompt(name: string, args: Readonly<Record<string, string>>, options?: CallOptions): Promise<McpDefinition>;
+  getPrompt(name: string, args: Readonly<Record<string, string>>, options?: McpCallOptions): Promise<McpDefinition>;
   /** Answers `{ completion }`; `params` are those of `completion/complete`. */
-  complete(params: McpDefinition, options?: CallOptions): Promise<McpDefinition>;
+  complete(params: McpDefinition, options?: McpCallOptions): Promise<McpDefinition>;
   /** Has the server report changes of a resource, as `resource_updated` events, until {@link unsubscribe}. */
   subscribe(uri: string): Promise<void>;
   unsubscribe(uri: string): Promise<void>;
@@ -95,7 +113,7 @@ export interface McpServerRequest {
   readonly method: "elicitation/create" | "sampling/createMessage" | "roots/list";
   readonly params: McpDefinition;
   /** Agent and session of the calls that it serves just now; null when there is none, or they are of several sessions. */
-  readonly at: { readonly agent: string; readonly session: string } | null;
+  readonly at: McpCallPlace | null;
   /** Aborts when the server takes it back, or has ended. */
   readonly signal: AbortSignal;
 }

@@ -8,10 +8,12 @@ import { isMap } from "../values/plain_data.ts";
 
 /** The result of a tool, its content as the server sent it. */
 export interface McpToolResult {
-  /** Blocks of text, images, links. */
+  /** Blocks of text, images, sound, links. */
   readonly content: readonly Readonly<Record<string, unknown>>[];
-  /** The same as data, when the tool gives data. */
-  readonly structuredContent?: Readonly<Record<string, unknown>>;
+  /** The same as data, any JSON, when the tool gives data. */
+  readonly structuredContent?: unknown;
+  /** Further facts that the server added for programs. */
+  readonly _meta?: Readonly<Record<string, unknown>>;
 }
 
 /**
@@ -36,12 +38,15 @@ export function readToolResult(answer: unknown, tool: string): McpToolResult {
 /** Returns the parts of a tool's result, when `value` is one. */
 export function toolResultIn(value: unknown): McpToolResult | null {
   if (!isMap(value)) return null;
-  const { content, structuredContent } = value;
+  const { content, structuredContent, _meta } = value;
   const isContent = Array.isArray(content) &&
     content.every((block) => isMap(block) && typeof block.type === "string");
-  const structured = isMap(structuredContent) ? { structuredContent } : null;
-  if (isContent) return { content, ...structured };
-  return structured && content === undefined ? { content: [], ...structured } : null;
+  const rest = {
+    ...(structuredContent !== undefined && { structuredContent }), // Null is data too.
+    ...(isMap(_meta) && { _meta }),
+  };
+  if (isContent) return { content, ...rest };
+  return content === undefined && structuredContent !== undefined ? { content: [], ...rest } : null;
 }
 
 /** Returns the text of a result, its blocks joined by empty lines. */

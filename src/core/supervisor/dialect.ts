@@ -7,8 +7,8 @@ import type { Audit, AuditSubject } from "../audit/audit.ts";
 import type { HostError } from "../errors/host_error.ts";
 import type { Manifest } from "../manifest/manifest.ts";
 import type { McpTool } from "../mcp/mcp_tool.ts";
-import type { McpServerInfo } from "../mcp/messages.ts";
-import type { ClientOffer, McpEvent, McpPeer, McpServerRequest } from "../mcp/peer.ts";
+import type { McpEra } from "../mcp/messages.ts";
+import type { ClientOffer, McpEvent, McpPeer, McpServerInfo, McpServerRequest } from "../mcp/peer.ts";
 import type { Clock } from "../ports/ports.ts";
 import type { CallOptions, Connection, ConnectionOptions, IncomingRequest } from "../wire/connection_types.ts";
 import type { PluginCallContext } from "./types.ts";
@@ -45,14 +45,14 @@ export interface PluginProfile {
 }
 
 /** An MCP server as it described itself. */
-export interface McpProfile extends Omit<McpServerInfo, "hasTools"> {
+export interface McpProfile extends McpServerInfo {
   readonly tools: readonly McpTool[];
 }
 
 /** The part of a connection's options that the dialect decides; the rest is the process's. */
 export type DialectListeners = Pick<
   ConnectionOptions,
-  "onRequest" | "onNotification" | "onIrregularity" | "notices"
+  "onRequest" | "onNotification" | "onIrregularity" | "onClosed" | "notices"
 >;
 
 /** Ports of a dialect. */
@@ -77,6 +77,8 @@ export interface DialectPorts {
   readonly onRequest: (request: IncomingRequest) => unknown;
   /** Takes the tools of a running server that has changed them. */
   readonly onTools: (tools: readonly McpTool[]) => void;
+  /** How the conversation with an MCP server begins. Default: `legacy`, by `initialize`. */
+  readonly mcpEra?: McpEra;
   /** Takes what an MCP server says by itself. */
   readonly onMcpEvent?: (event: McpEvent) => void;
   /** Parts of a client that are offered to an MCP server. Default: none. */
@@ -102,6 +104,8 @@ export interface Dialect {
   notify(method: string, params: unknown): void;
   /** Asks it to end by itself. */
   askToEnd(): void;
+  /** Resolves when no call is open. Absent: when the connection waits for no answer. */
+  idle?(): Promise<void>;
   /** The parts of an MCP server beyond its tools, once it has shaken hands; absent for any other plugin. */
   readonly peer?: McpPeer;
 }

@@ -66,15 +66,15 @@ export async function sendConfig(
 
 /** Sends one request of a handshake. Rejects with `initialize.timeout`, `initialize.refused` or what ended the connection. */
 export async function handshakeStep(
-  connection: Connection,
+  connection: Pick<Connection, "call" | "closed">,
   method: string,
-  params: unknown,
+  params: Readonly<Record<string, unknown>>,
   timeoutMs: number = HANDSHAKE_TIMEOUT_MS,
 ): Promise<unknown> {
   try {
     return await connection.call(method, params, { timeoutMs });
   } catch (error) {
-    if (!(error instanceof HostError) || connection.closed) throw error;
+    if (!(error instanceof HostError) || connection.closed || error.code.startsWith("mcp.")) throw error;
     if (error.code === "protocol.timeout") {
       throw new HostError("initialize.timeout", `No answer to "${method}" within ${Math.round(timeoutMs)} ms`, {
         cause: error,

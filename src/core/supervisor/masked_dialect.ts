@@ -5,6 +5,7 @@
  */
 import { asHostError, HostError } from "../errors/host_error.ts";
 import { defined } from "../values/plain_data.ts";
+import type { McpPeer } from "../mcp/peer.ts";
 import type { SecretMask } from "../values/secret_mask.ts";
 import type { Dialect } from "./dialect.ts";
 
@@ -18,6 +19,24 @@ export function maskedDialect(dialect: Dialect, secrets: SecretMask): Dialect {
     handshake: (options) => masked(dialect.handshake(options)),
     call: (method, params, context, options) => masked(dialect.call(method, params, context, options)),
     updateConfig: (config) => masked(dialect.updateConfig(config)),
+    ...(dialect.peer && { peer: maskedPeer(dialect.peer, masked) }),
+  };
+}
+
+function maskedPeer(peer: McpPeer, masked: <T>(answer: Promise<T>) => Promise<T>): McpPeer {
+  return {
+    get info() {
+      return peer.info;
+    },
+    resources: () => masked(peer.resources()),
+    templates: () => masked(peer.templates()),
+    prompts: () => masked(peer.prompts()),
+    readResource: (uri, options) => masked(peer.readResource(uri, options)),
+    getPrompt: (name, args, options) => masked(peer.getPrompt(name, args, options)),
+    complete: (params, options) => masked(peer.complete(params, options)),
+    subscribe: (uri) => masked(peer.subscribe(uri)),
+    unsubscribe: (uri) => masked(peer.unsubscribe(uri)),
+    setLogLevel: (level) => masked(peer.setLogLevel(level)),
   };
 }
 

@@ -15,7 +15,7 @@ import { asHostError, HostError } from "../errors/host_error.ts";
 import type { Manifest } from "../manifest/manifest.ts";
 import type { McpTool } from "../mcp/mcp_tool.ts";
 import { createConnection } from "../wire/connection.ts";
-import type { Connection, IncomingRequest } from "../wire/connection_types.ts";
+import { type Connection, HEALTH_METHODS, type IncomingRequest } from "../wire/connection_types.ts";
 import type { Exit, Runtime } from "../ports/ports.ts";
 import type { WireTap } from "../wire/wire_tap.ts";
 import type { Dialect, DialectPorts, HandshakeOptions, PluginProfile } from "./dialect.ts";
@@ -222,7 +222,7 @@ export class PluginProcess {
   /** Resolves when every call has its answer, or the process has ended, or `ms` have passed. */
   async drain(ms: number): Promise<void> {
     const passed = new Promise<void>((resolve) => this.#after(ms, resolve));
-    await Promise.race([this.#connection.idle(), passed, this.ended]);
+    await Promise.race([this.dialect.idle?.() ?? this.#connection.idle(), passed, this.ended]);
   }
 
   /** Asks it to end in its own protocol, then by SIGTERM, then by SIGKILL. Resolves when it has. */
@@ -306,8 +306,10 @@ export class PluginProcess {
         resume: () => this.caged?.pipes.resume(),
       },
       onTimeout: (error) => {
-        const isPing = (error.data as { method?: string }).method === "ping"; // The health watch counts those.
-        if (this.#phase === "running" && !isPing) void this.#health.suspect(error);
+        const { method } = error.data as { method: string };
+        if (this.#phase === "running" && !HEALTH_METHODS.has(method)) { // The health watch counts those.
+          void this.#health.suspect(error);
+        }
       },
     });
   }

@@ -9,6 +9,7 @@ import type { McpTool } from "../mcp/mcp_tool.ts";
 import type { ResolvedAgent, ResolvedPlugin } from "../project/types.ts";
 import type { JsonSchema } from "../schema/json_schema.ts";
 import { didYouMean } from "../values/nearest_word.ts";
+import { safeAlias, safeAliases } from "./safe_alias.ts";
 
 /** A tool as one agent has it. */
 export interface AgentTool {
@@ -55,9 +56,9 @@ export function describeTool(name: string, tool: ManifestTool | McpTool): Omit<A
  * @throws {HostError} `tool.unknown`, with the tools the agent has.
  */
 export function findTool(given: string, agent: ResolvedAgent, tools: AgentTools): AgentTool {
-  const name = toolFromAlias(given);
-  const tool = tools.get(name);
+  const tool = toolNamed(given, tools);
   if (tool) return tool;
+  const name = toolFromAlias(given);
   const known = [...tools.keys()];
   const isOff = agent.plugins.some(({ toolsOff }) => toolsOff.includes(name));
   const otherwise = known.length > 0 ? `Its tools: ${known.join(", ")}` : "It has no tools";
@@ -67,8 +68,33 @@ export function findTool(given: string, agent: ResolvedAgent, tools: AgentTools)
   });
 }
 
+/** Returns a tool by its full name or its alias; undefined where there is none. */
+export function toolNamed(given: string, tools: AgentTools): AgentTool | undefined {
+  return tools.get(toolFromAlias(given)) ?? tools.get(namesOf(tools).get(given) ?? "");
+}
+
+/** Returns the alias of each tool of an agent, by its full name. */
+export function aliasesIn(tools: AgentTools): ReadonlyMap<string, string> {
+  const known = ALIASES.get(tools);
+  if (known) return known.aliases;
+  const aliases = safeAliases(tools.keys());
+  ALIASES.set(tools, { aliases, names: new Map([...aliases].map(([name, alias]) => [alias, name])) });
+  return aliases;
+}
+
+/** Made when they are first asked for: most calls come by a name that needs none of it. */
+const ALIASES = new WeakMap<
+  AgentTools,
+  { readonly aliases: ReadonlyMap<string, string>; readonly names: ReadonlyMap<string, string> }
+>();
+
+function namesOf(tools: AgentTools): ReadonlyMap<string, string> {
+  aliasesIn(tools);
+  return ALIASES.get(tools)!.names;
+}
+
 /**
- * Returns the name of a tool as chat APIs take it.
+ * Returns the name of a tool as chat APIs take it: of `^[a-zA-Z0-9_-]{1,64}$`. A longer one ends in a hash.
  *
  * @example
  * ```ts
@@ -78,10 +104,13 @@ export function findTool(given: string, agent: ResolvedAgent, tools: AgentTools)
  * ```
  */
 export function toolAlias(tool: string): string {
-  return tool.replace(".", "__");
+  return safeAlias(tool);
 }
 
-/** Returns the tool an alias stands for; a full name, and any other, comes back as it is. */
+/**
+ * Returns the tool an alias stands for; a full name, and any other, comes back as it is. An alias that ends in a hash
+ * can only be found among the tools of an agent: `host.callTool()` takes it.
+ */
 export function toolFromAlias(alias: string): string {
   // A plugin's name holds no underscore and a tool's does not begin with one: the first pair is the dot.
   return alias.includes(".") ? alias : alias.replace("__", ".");

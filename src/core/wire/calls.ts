@@ -7,7 +7,7 @@
 import { asHostError, HostError, messageOf } from "../errors/host_error.ts";
 import type { Clock } from "../ports/ports.ts";
 import type { MessageId } from "./codec.ts";
-import type { CallOptions, IncomingRequest } from "./connection_types.ts";
+import { type CallOptions, HEALTH_METHODS, type IncomingRequest } from "./connection_types.ts";
 import { errorFromWire } from "./wire_errors.ts";
 
 /** Ids of abandoned calls kept in mind, so that their late answers pass without complaint. */
@@ -48,7 +48,7 @@ export class OutgoingCalls {
   readonly #pending = new Map<number, PendingCall>();
   readonly #abandoned = new Set<number>();
   #lastId = 0;
-  /** Signs that the other side works on calls: their answers, in time or late, and their progress; `ping` aside. */
+  /** Signs that the other side works on calls: their answers, in time or late, and their progress; looks at its health aside. */
   answered = 0;
   /** When the one timer fires; Infinity when none is set. */
   #sweepAtMs = Infinity;
@@ -106,7 +106,7 @@ export class OutgoingCalls {
   settle(id: unknown, result: unknown, error: unknown): boolean {
     const call = this.#pending.get(id as number);
     if (!call) return this.#isLate(id as number);
-    if (call.method !== "ping") this.answered++;
+    if (!HEALTH_METHODS.has(call.method)) this.answered++;
     this.#remove(id as number, call);
     if (error === undefined) call.resolve(result);
     else call.reject(errorFromWire(error, call.method));

@@ -111,6 +111,7 @@ class LineConnection implements Connection {
   close(reason: HostError): void {
     if (this.#closedBy !== null) return;
     this.#closedBy = reason;
+    this.#options.onClosed?.(reason);
     this.#outbox.flush();
     this.#reader.end();
     // Bytes flow again, to nowhere: the end of the stream must be seen.

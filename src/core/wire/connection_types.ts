@@ -6,6 +6,9 @@
 import type { HostError } from "../errors/host_error.ts";
 import type { Bytes, Clock } from "../ports/ports.ts";
 
+/** Methods with which the host asks whether the other side is well: their answers say nothing about its work. */
+export const HEALTH_METHODS: ReadonlySet<string> = new Set(["ping", "server/discover"]);
+
 /** Longest line either side may send: 4 MiB, its newline not counted. */
 export const MAX_LINE_BYTES: number = 4 * 1024 * 1024;
 
@@ -75,6 +78,8 @@ export interface ConnectionOptions {
   readonly onIrregularity: (irregularity: Irregularity) => void;
   /** Called for each call that got no answer in time, after the call was rejected. */
   readonly onTimeout?: (error: HostError) => void;
+  /** Called when the connection is closed, before its calls are rejected. */
+  readonly onClosed?: (reason: HostError) => void;
   /** Longest line in either direction, in bytes without the newline. Default 4 MiB. */
   readonly maxLineBytes?: number;
   /** Most bytes queued towards the other side before calls fail with `protocol.busy`. Default 8 MiB. */
@@ -111,7 +116,7 @@ export interface Connection {
   features: ReadonlySet<string>;
   /** Calls waiting for an answer. */
   readonly pending: number;
-  /** Answers and progress of calls so far, late ones included; those of `ping` do not count. */
+  /** Answers and progress of calls so far, late ones included; those of {@link HEALTH_METHODS} do not count. */
   readonly answered: number;
   /** Resolves when no call waits for an answer. */
   idle(): Promise<void>;

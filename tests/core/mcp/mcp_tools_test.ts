@@ -4,7 +4,8 @@ import { ANY_OBJECT, argumentsSchema } from "../../../src/core/mcp/arguments_sch
 import { listTools } from "../../../src/core/mcp/list_tools.ts";
 import { type McpTool, toolShortName } from "../../../src/core/mcp/mcp_tool.ts";
 import { readToolResult, textOf, toolResultIn } from "../../../src/core/mcp/tool_result.ts";
-import { initializeParams, MCP_VERSIONS, readServerInfo } from "../../../src/core/mcp/messages.ts";
+import { initializeParams, LEGACY_VERSIONS } from "../../../src/core/mcp/messages.ts";
+import { readDiscovery, readServerInfo } from "../../../src/core/mcp/server_info.ts";
 
 const tool = (name: string, more = {}) => ({ name, inputSchema: { type: "object" }, ...more });
 
@@ -94,9 +95,12 @@ test("D-012 a schema the host cannot run leaves the arguments to the server", as
 
 test("D-012 readToolResult() gives content and data, and turns isError into an error", () => {
   const content = [{ type: "text", text: "a" }, { type: "image", data: "", mimeType: "image/png" }];
-  assert.deepEqual(readToolResult({ content, _meta: {}, isError: false }, "x"), { content });
-  const structuredContent = { a: 1 };
-  assert.deepEqual(readToolResult({ structuredContent }, "x"), { content: [], structuredContent });
+  assert.deepEqual(readToolResult({ content, isError: false, other: 1 }, "x"), { content });
+  for (const structuredContent of [{ a: 1 }, null, 0, false, "", [1, [2]]]) {
+    assert.deepEqual(readToolResult({ structuredContent }, "x"), { content: [], structuredContent });
+    const whole = { content, structuredContent, _meta: { a: 1 } };
+    assert.deepEqual(readToolResult(whole, "x"), whole, "N-030 any JSON is data, and _meta is kept");
+  }
   for (const wrong of [null, [], {}, { content: "a" }, { content: [7] }, { content: [{ text: "no type" }] }]) {
     assert.throws(() => readToolResult(wrong, "x"), { code: "mcp.malformed" });
     assert.equal(toolResultIn(wrong), null);
@@ -108,20 +112,23 @@ test("D-012 readToolResult() gives content and data, and turns isError into an e
   assert.equal(textOf({ content: [...content, { type: "text", text: "b" }] }), "a\n\nb");
 });
 
-test("D-012 readServerInfo() takes every version the host speaks and refuses any other", () => {
-  const answer = { capabilities: { tools: {} }, serverInfo: { name: "s", version: "1" } };
-  assert.equal(initializeParams().protocolVersion, MCP_VERSIONS[0]);
-  for (const protocolVersion of MCP_VERSIONS) {
-    assert.deepEqual(readServerInfo({ ...answer, protocolVersion }), {
+test("N-029 readServerInfo() takes every revision with a handshake and refuses any other", () => {
+  const answer = { capabilities: { tools: {} }, serverInfo: { name: "s", version: "1", title: "S" } };
+  assert.equal(initializeParams().protocolVersion, LEGACY_VERSIONS[0]);
+  for (const protocolVersion of LEGACY_VERSIONS) {
+    assert.deepEqual(readServerInfo({ ...answer, protocolVersion, instructions: "Be brief" }), {
       protocol: protocolVersion,
       name: "s",
       version: "1",
-      hasTools: true,
+      definition: answer.serverInfo,
+      instructions: "Be brief",
+      capabilities: { tools: {} },
     });
   }
-  assert.throws(() => readServerInfo({ ...answer, protocolVersion: "2.0" }), { code: "mcp.version_unsupported" });
+  const unsupported = { code: "mcp.version_unsupported" };
+  assert.throws(() => readServerInfo({ ...answer, protocolVersion: "2.0" }), unsupported);
+  assert.throws(() => readServerInfo({ ...answer, protocolVersion: "2026-07-28" }), unsupported);
   const fine = { ...answer, protocolVersion: "2025-11-25" };
-  assert.equal(readServerInfo({ ...fine, capabilities: {} }).hasTools, false);
   const wrong = [null, [], {}, { protocolVersion: 1 }, { capabilities: [] }, { serverInfo: null }, {
     serverInfo: { name: "s" },
   }];
@@ -131,4 +138,37 @@ test("D-012 readServerInfo() takes every version the host speaks and refuses any
       : { ...fine, ...change };
     assert.throws(() => readServerInfo(value), { code: "mcp.malformed" }, JSON.stringify(value));
   }
+});
+
+test("N-029 readDiscovery() takes a server without a name, and refuses one of other revisions", () => {
+  const found = { supportedVersions: ["2026-07-28"], capabilities: { prompts: {} } };
+  const server = { name: "m", version: "2", icons: [{ src: "data:," }] };
+  const info = readDiscovery({ ...found, _meta: { "io.modelcontextprotocol/serverInfo": server } });
+  assert.deepEqual([info.protocol, info.name, info.version, info.definition, info.instructions], [
+    "2026-07-28",
+    "m",
+    "2",
+    server,
+    null,
+  ]);
+  assert.deepEqual([readDiscovery(found).name, readDiscovery(found).version], ["unnamed", "0"]);
+  assert.throws(() => readDiscovery({ ...found, supportedVersions: ["2031-01-01"] }), {
+    code: "mcp.version_unsupported",
+    message: 'The server speaks MCP "2031-01-01"',
+  });
+  for (const wrong of [null, {}, { ...found, supportedVersions: "2026-07-28" }, { ...found, capabilities: [] }]) {
+    assert.throws(() => readDiscovery(wrong), { code: "mcp.malformed" }, JSON.stringify(wrong));
+  }
+});
+
+test("N-030 the text and the description of a server are kept up to 64 KiB", () => {
+  const long = "x".repeat(70_000);
+  const info = readServerInfo({
+    protocolVersion: "2025-11-25",
+    capabilities: {},
+    serverInfo: { name: long, version: "1", icons: [{ src: long }] },
+    instructions: long,
+  });
+  assert.equal(info.instructions?.length, 64 * 1024);
+  assert.deepEqual([info.name.length, info.definition], [200, { name: long.slice(0, 200), version: "1" }]);
 });

@@ -65,7 +65,7 @@ export function mcpHooks(
  */
 export function mcpHookAnswer(result: McpToolResult): HookResponse | null {
   const { structuredContent } = result;
-  if (structuredContent && Object.hasOwn(structuredContent, "action")) return envelope(structuredContent);
+  if (isMap(structuredContent) && Object.hasOwn(structuredContent, "action")) return envelope(structuredContent);
   const text = textOf(result).trim();
   const data = parseLine(text);
   if (isMap(data) && Object.hasOwn(data, "action")) return envelope(data);

@@ -1,0 +1,40 @@
+/**
+ * Calls of one MCP server that have not ended, and the sessions they are made for. A call may consist of several requests
+ * with pauses between them, so that the connection's own count of open requests says too little.
+ *
+ * @module
+ */
+import type { McpCallPlace } from "./peer.ts";
+
+/** Keeps the open calls of one server. */
+export class OpenCalls {
+  readonly #sessions = new Map<string | null, { readonly place: McpCallPlace | null; count: number }>();
+  #onIdle: (() => void)[] = [];
+
+  /** Takes note of a call until the returned function is called, once. */
+  begin(place: McpCallPlace | null): () => void {
+    const key = place?.session ?? null;
+    const entry = this.#sessions.get(key) ?? { place, count: 0 };
+    entry.count++;
+    this.#sessions.set(key, entry);
+    return () => {
+      if (--entry.count > 0) return;
+      this.#sessions.delete(key);
+      if (this.#sessions.size > 0) return;
+      for (const resolve of this.#onIdle) resolve();
+      this.#onIdle = [];
+    };
+  }
+
+  /** The agent and session of all open calls; null when there is none, or they are of several sessions, or of none. */
+  get place(): McpCallPlace | null {
+    const [only, other] = this.#sessions.values();
+    return other === undefined ? only?.place ?? null : null;
+  }
+
+  /** Resolves when no call is open. */
+  idle(): Promise<void> {
+    if (this.#sessions.size === 0) return Promise.resolve();
+    return new Promise((resolve) => this.#onIdle.push(resolve));
+  }
+}

@@ -1,0 +1,27 @@
+/**
+ * How calls are made.
+ *
+ * @module
+ */
+
+/** Options of a tool call. */
+export interface ToolCallOptions {
+  /** Agent path. Default `primary`. */
+  readonly agent?: string;
+  /** Ends the call, and the wait for handlers of hooks, with `protocol.cancelled`. */
+  readonly signal?: AbortSignal;
+  /** Default: the host's own limit for calls. Handlers of hooks have their own. */
+  readonly timeoutMs?: number;
+  /** Called with each progress report of the plugin; each report starts the time anew. */
+  readonly onProgress?: (progress: unknown) => void;
+  /** Called with text that handlers added for the next model call, also when the call then fails. */
+  readonly onContext?: (texts: readonly string[]) => void;
+}
+
+/** How a tool or a method is called, and in which session. */
+export interface CallAt extends ToolCallOptions {
+  /** Agent path. */
+  readonly agent: string;
+  /** Session id. */
+  readonly session: string;
+}

@@ -1,0 +1,71 @@
+/**
+ * The supervisor of a host, with everything that its plugins ask of the other rooms.
+ *
+ * @module
+ */
+import type { Audit } from "../core/audit/audit.ts";
+import type { HostError } from "../core/errors/host_error.ts";
+import type { Runtime } from "../core/ports/ports.ts";
+import { createSupervisor } from "../core/supervisor/supervisor.ts";
+import type { Supervisor } from "../core/supervisor/types.ts";
+import type { SecretMask } from "../core/values/secret_mask.ts";
+import { type Recorder, tapeFolder } from "../core/wire/tape/record_tape.ts";
+import type { HeldConnections } from "./held_connections.ts";
+import { hostLimits } from "./host_limits.ts";
+import type { HostMcpRoom } from "./host_mcp.ts";
+import type { HostProject } from "./host_project.ts";
+import type { HostStorage } from "./host_storage.ts";
+import { type HostModel, registerTools } from "./model.ts";
+import type { PluginLogs } from "./plugin_logs.ts";
+import type { HostOptions } from "./types.ts";
+
+/** The rooms around it. */
+export interface HostSupervisorPorts {
+  readonly options: HostOptions & { readonly runtime: Runtime; readonly home: string };
+  readonly loaded: Pick<HostProject, "operator">;
+  readonly model: HostModel;
+  readonly audit: Audit;
+  readonly secrets: SecretMask;
+  readonly storage: HostStorage;
+  readonly logs: PluginLogs;
+  readonly held: HeldConnections;
+  readonly mcp: HostMcpRoom;
+  readonly warn: (message: string) => void;
+}
+
+/** Returns the supervisor, and the writer of tapes where the embedder asked for them. */
+export function hostSupervisor(
+  { options, loaded: { operator }, model, audit, secrets, storage, logs, held, mcp, warn }: HostSupervisorPorts,
+): { readonly supervisor: Supervisor; readonly recorder: Recorder | null } {
+  const { runtime, home, operatorId = null } = options;
+  const onFailure = ({ code, message }: HostError): void => warn(`Recording has ended [${code}]: ${message}`);
+  const recorder = options.record === undefined
+    ? null
+    : tapeFolder({ dir: options.record, runtime, secrets, onFailure });
+  const supervisor = createSupervisor(
+    {
+      runtime,
+      home,
+      operatorId,
+      ...hostLimits(options.limits, operator),
+      storageAvailable: storage.isAvailable,
+      onRequest: storage.handle,
+      askNetwork: (plugin, target, signal) => held.ask(plugin, target, signal),
+      onTools(plugin) {
+        registerTools(plugin, model, audit);
+        mcp.started(plugin);
+      },
+      onMcpEvent: (plugin, event) => mcp.heard(plugin, event),
+      logLevel: operator.logLevel,
+      runtimes: operator.runtimes,
+      ...(recorder && { tap: recorder.tap }),
+      onLog(line) {
+        logs.write(line);
+        options.onLog?.(line);
+      },
+    },
+    audit,
+    secrets,
+  );
+  return { supervisor, recorder };
+}
