@@ -23,7 +23,12 @@ const manifestSchema: Generator = {
       title: "kaged-plugin.yaml",
       description: "What a plugin says of itself. Rules between fields are checked by `kaged plugin check`.",
     };
-    return Promise.resolve(`${JSON.stringify({ ...head, ...schema }, null, 2)}\n`);
+    const elsewhere = {
+      if: { properties: { runtime: { const: "mcp_http" } }, required: ["runtime"] },
+      then: { required: ["url"] },
+      else: { required: ["command", "capabilities"] },
+    };
+    return Promise.resolve(`${JSON.stringify({ ...head, ...schema, ...elsewhere }, null, 2)}\n`);
   },
 };
 

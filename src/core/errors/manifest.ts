@@ -26,10 +26,22 @@ export const MANIFEST_ERRORS: Readonly<Record<string, ErrorRow>> = {
       "Use a version of the plugin, or of the host, that goes with the other",
     ],
     unsupported_api: ["The host does not speak this plugin API version", "Write kaged_api: 1"],
-    unknown_runtime: ["The host knows no such runtime", "Write kaged_stdio or mcp_stdio"],
+    unknown_runtime: ["The host knows no such runtime", "Write kaged_stdio, mcp_stdio or mcp_http"],
     mcp_contradiction: [
       "An MCP server cannot take part in this",
       "Remove it, or write a plugin of its own with the SDK",
+    ],
+    invalid_url: [
+      "The address of an MCP server is not https, nor http on this machine itself",
+      "Write https://host/path, without a user name and without #…",
+    ],
+    invalid_header: [
+      "A field of HTTP requests has a name or a value that it cannot have",
+      "Use a token as its name and one line as its value; the protocol's own fields are set by the host",
+    ],
+    invalid_oauth: [
+      "A detail of the login is not what OAuth allows",
+      "Leave it out unless the server's operator named it",
     ],
     invalid_description: [
       "The description is not one line of 1 to 200 characters",

@@ -37,6 +37,23 @@ export const MCP_ERRORS: Readonly<Record<string, ErrorRow>> = {
       "Run its command by hand and read what it says",
     ],
   }),
+  ...rows("mcp", -32603, 502, {
+    login_needed: [
+      "The MCP server elsewhere answers only to those who logged in, or asks for more than the login gave",
+      "Run kaged mcp login <plugin>",
+    ],
+    login_failed: [
+      "The login at an MCP server elsewhere did not come to its end",
+      "Mend the cause that the message names, and run kaged mcp login <plugin> again",
+    ],
+    elsewhere_refused: [
+      "The host does not connect to the address of the MCP server",
+      "Mend the cause that the message names",
+    ],
+  }),
+  ...rows("mcp", -32602, 409, {
+    not_elsewhere: ["The plugin is no MCP server elsewhere, so there is nowhere to log in", "Name one with a url"],
+  }),
   ...rows("mcp", -32601, 404, {
     not_offered: ["The plugin is no MCP server, or has no such part", "See what it offers: kaged mcp list"],
   }),

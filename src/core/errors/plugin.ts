@@ -16,6 +16,10 @@ export const PLUGIN_ERRORS: Readonly<Record<string, ErrorRow>> = {
   "plugin.not_applicable": row(-32006, 409, "The method does not apply here", "Call it from where it applies"),
   ...rows("plugin", -32603, 502, {
     unavailable: ["The plugin is not running", "See kaged plugin check, then enable it again"],
+    unreachable: [
+      "The MCP server elsewhere cannot be reached, or answers with failures",
+      "Look at the network of this machine and at the server; the host tries again by itself",
+    ],
     no_descriptors: ["The host has no file descriptor left to start a plugin", "Raise its limit of open files"],
     refused: [
       "The host does not run the plugin as it is declared",

@@ -10,6 +10,7 @@ import { checkKnobs } from "./knob_rules.ts";
 import { schemasIn } from "./listed_items.ts";
 import type { Manifest } from "./manifest.ts";
 import { checkCapabilities, checkRules } from "./manifest_rules.ts";
+import { checkRemote, remoteCapabilities } from "./remote_rules.ts";
 import { checkSecrets } from "./secret_rules.ts";
 import { checkShape } from "./shape_issues.ts";
 import { moveSystemOnly } from "./system_only.ts";
@@ -23,8 +24,10 @@ export async function checkManifest(written: unknown, report: DocumentReport): P
   await checkSchemas(written, report);
   const data = moveSystemOnly(written, report);
   const input = checkShape(data, report);
-  const capabilities = checkCapabilities(data, report);
-  const secrets = checkSecrets(data, capabilities, report);
+  const asked = checkCapabilities(data, report);
+  const remote = checkRemote(data, report);
+  const capabilities = remote ? remoteCapabilities(data, asked, remote, report) : asked;
+  const secrets = checkSecrets(data, { capabilities, remote }, report);
   checkRules(data, report);
   await checkKnobs(data, report);
   if (!input || !report.isClean) return null;
@@ -34,6 +37,8 @@ export async function checkManifest(written: unknown, report: DocumentReport): P
   return {
     ...fields,
     description: input.description.trim(),
+    command: input.command ?? [],
+    ...(remote && { url: remote.url }),
     capabilities,
     ...defined({ secrets }),
     roles: distinct(roles),

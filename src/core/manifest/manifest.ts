@@ -8,8 +8,8 @@ import type { JsonSchema } from "../schema/json_schema.ts";
 /** A part that a plugin plays for its agent: observers hear hooks, a compactor also makes the window smaller. */
 export type PluginRole = "observer" | "compactor";
 
-/** The protocol of a plugin's process: the plugin wire, or MCP over stdio. */
-export type PluginProtocol = "kaged_stdio" | "mcp_stdio";
+/** How a plugin is spoken to: its process by the plugin wire or MCP over stdio, or an MCP server elsewhere by HTTP. */
+export type PluginProtocol = "kaged_stdio" | "mcp_stdio" | "mcp_http";
 
 /** A tool a plugin offers, under its own short name. */
 export interface ManifestTool {
@@ -73,10 +73,27 @@ export interface Manifest {
   readonly license?: string;
   /** An http or https address, shown at install. */
   readonly homepage?: string;
-  /** Protocol of its process; absent: `kaged_stdio`. */
+  /** Protocol that it is spoken to in; absent: `kaged_stdio`. */
   readonly runtime?: PluginProtocol;
-  /** The program and its arguments; relative paths are inside the plugin's folder. */
+  /** The program and its arguments; relative paths are inside the plugin's folder. Empty for `mcp_http`. */
   readonly command: readonly string[];
+  /** Address of the MCP server, with `mcp_http` alone: nothing runs on this machine then. */
+  readonly url?: string;
+  /** Fields of each HTTP request to that server, beside those of the protocol and of {@link secrets}. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** How the operator logs in at that server, where OAuth's own discovery does not say enough. */
+  readonly oauth?: {
+    /** Scopes to ask for, where the server names none. */
+    readonly scopes?: readonly string[];
+    /** Id of a client that is registered already; without one it is registered at the first login. */
+    readonly client_id?: string;
+    /** Name of the entry in {@link secrets} that is the password of that client. */
+    readonly client_secret?: string;
+    /** Address of a document about the client, which takes the place of its id where the server allows that. */
+    readonly client_metadata_url?: string;
+    /** Port of this machine that the browser is sent back to; default: any that is free. */
+    readonly redirect_port?: number;
+  };
   /** Environment variables on top of the host's. */
   readonly env: Readonly<Record<string, string>>;
   /** Rights it asks for, each in canonical form; without those in {@link withheld}. */
@@ -108,6 +125,10 @@ export interface Manifest {
       readonly env?: string;
       /** The plugin gets the value itself: for what no gatekeeper can put in, such as the password of a database. */
       readonly exposed?: true;
+      /** With `mcp_http`: field of each request to the server that holds it, such as `Authorization`. */
+      readonly header?: string;
+      /** Text before the value in that field, such as `Bearer `. */
+      readonly prefix?: string;
     }>
   >;
   /** Settings an operator may turn. */
@@ -122,6 +143,9 @@ export interface Manifest {
 
 /** The way of one secret: to named hosts, where the gatekeeper puts it in, or to the plugin itself. */
 export type ManifestSecret = NonNullable<Manifest["secrets"]>[string];
+
+/** How the operator logs in at an MCP server elsewhere. */
+export type ManifestOauth = NonNullable<Manifest["oauth"]>;
 
 /** Keys of `[plugins.<name>]` in local.toml that hold texts. */
 export const RECORD_TEXTS: readonly string[] = ["installed", "version", "hash", "package", "source"];

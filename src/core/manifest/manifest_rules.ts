@@ -152,12 +152,12 @@ const NOT_OF_MCP: Readonly<Record<string, string>> = {
   role: "An MCP server has no role beside its tools",
   roles: "An MCP server has no role beside its tools",
   knobs: "An MCP server takes no config, so there is nothing to turn",
-  config_schema: "An MCP server takes no config: give it what it needs in env and command",
+  config_schema: "An MCP server takes no config: give it what it needs in env and command, or in headers",
 };
 
 /** Refuses fields in the manifest of an MCP server that only make sense on the plugin wire. */
 function checkMcpRules(data: Data, report: DocumentReport): void {
-  if (data.runtime !== "mcp_stdio") return;
+  if (data.runtime !== "mcp_stdio" && data.runtime !== "mcp_http") return;
   for (const [field, message] of Object.entries(NOT_OF_MCP)) {
     if (!isEmpty(data[field])) report.error("manifest.mcp_contradiction", [field], { message, part: "key" });
   }

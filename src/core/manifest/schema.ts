@@ -10,13 +10,15 @@ import { PLUGIN_TIMEOUT_MS } from "../contract/generated/agent_lifecycle.ts";
 import { isSemanticVersion, MAX_VERSION_LENGTH, SEMANTIC_VERSION } from "../values/semantic_version.ts";
 import { HOOK_ALIASES, HOOK_NAMES } from "../contract/hook_names.ts";
 import { knobInput } from "./knob_schema.ts";
-import type { Manifest, ManifestSecret, ManifestTool, PluginRole } from "./manifest.ts";
+import type { Manifest, ManifestOauth, ManifestSecret, ManifestTool, PluginRole } from "./manifest.ts";
 import { oneLine, oneLineAndBreaks } from "./one_line.ts";
 
 /** A manifest as its author wrote it, with the defaults that need no other field. */
-export interface ManifestInput extends Omit<Manifest, "roles" | "capabilities" | "withheld" | "added"> {
+export interface ManifestInput extends Omit<Manifest, "roles" | "command" | "capabilities" | "withheld" | "added"> {
+  /** Absent for a server elsewhere. */
+  readonly command?: readonly string[];
   /** Strings, or the maps that `- net: []` becomes. */
-  readonly capabilities: readonly unknown[];
+  readonly capabilities?: readonly unknown[];
   /** The only role, in the older spelling. */
   readonly role?: PluginRole;
   /** Roles, when they are given. */
@@ -26,6 +28,7 @@ export interface ManifestInput extends Omit<Manifest, "roles" | "capabilities" |
 const METHOD =
   /^(?!(?:kaged|system)\.|config\.update$|projects\.(?:de)?activated$)[a-z][a-z0-9_]*(?:\.[a-z][a-z0-9_]*){1,3}$/;
 const ENV_NAME = /^(?!LD_|KAGED_(?:PLUGIN_NAME|PLUGIN_DIR|API_VERSION)$)[A-Za-z_][A-Za-z0-9_]*$/;
+const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 const SPDX = /^[A-Za-z0-9.+()-]+(?: (?:AND|OR|WITH) [A-Za-z0-9.+()-]+)*$/;
 const CAPABILITY = /^(?:(?:read|write):fs:.+|exec:[^:]+:.+|net:.+|kaged:storage:(?:read|write))$/;
 
@@ -54,6 +57,9 @@ const toolInput: v.GenericSchema<unknown, ManifestTool> = v.strictObject({
   parameters_schema: field("JSON Schema of its arguments.", objectSchema),
 });
 
+const headerName = text("manifest.invalid_header", HEADER_NAME, 200);
+const headerValue = text("manifest.invalid_header", /^[\x20-\x7e]{1,8192}$/);
+
 const secretInput: v.GenericSchema<unknown, ManifestSecret> = v.strictObject({
   hosts: optional(
     "host:port of each server it may go to, each granted by a net: capability.",
@@ -67,6 +73,22 @@ const secretInput: v.GenericSchema<unknown, ManifestSecret> = v.strictObject({
     text("manifest.invalid_env_name", ENV_NAME),
   ),
   exposed: optional("The plugin gets the value itself, not a placeholder.", v.literal(true, "manifest.secret_kind")),
+  header: optional("Field of each HTTP request to an mcp_http server that holds it.", headerName),
+  prefix: optional("Text before the value in that field, such as Bearer and a space.", headerValue),
+});
+
+const oauthInput: v.GenericSchema<unknown, ManifestOauth> = v.strictObject({
+  scopes: optional(
+    "Scopes to ask for, where the server names none.",
+    v.array(text("manifest.invalid_oauth", /^[\x21\x23-\x5b\x5d-\x7e]+$/, 200)),
+  ),
+  client_id: optional("Id of a client that is registered already.", text("manifest.invalid_oauth", oneLine(2048))),
+  client_secret: optional("Key of secrets that holds the password of that client.", v.string()),
+  client_metadata_url: optional(
+    "Address of a document about the client, in the place of an id.",
+    text("manifest.invalid_oauth", /^https:\/\/[^/]+\/[\x21-\x7e]+$/, 2048),
+  ),
+  redirect_port: optional("Port of this machine that the browser is sent back to.", whole(1024, 65_535)),
 });
 
 const semanticVersion = v.pipe(
@@ -81,7 +103,7 @@ const command = v.pipe(
 );
 const variables = v.record(text("manifest.invalid_env_name", ENV_NAME), withoutNul("manifest.invalid_env_value"));
 const capability = v.union([text("capability.unknown", CAPABILITY), v.strictObject({ net: v.array(v.string()) })]);
-const protocol = v.picklist(["kaged_stdio", "mcp_stdio"], "manifest.unknown_runtime");
+const protocol = v.picklist(["kaged_stdio", "mcp_stdio", "mcp_http"], "manifest.unknown_runtime");
 const address = text("manifest.invalid_homepage", /^https?:\/\/[\x21-\x7e]+$/, 2048);
 
 const fields = {
@@ -96,10 +118,22 @@ const fields = {
   author: optional("Who wrote it.", text("manifest.invalid_author", oneLine(200))),
   license: optional("SPDX licence expression.", text("manifest.invalid_license", SPDX, 100)),
   homepage: optional("Where to read more.", address),
-  runtime: optional("What its process speaks: the plugin wire (the default), or MCP over stdio.", protocol),
-  command: field("The program and its arguments; relative paths are inside the plugin's folder.", command),
+  runtime: optional(
+    "What its process speaks: the plugin wire (the default), or MCP over stdio. mcp_http: an MCP server elsewhere.",
+    protocol,
+  ),
+  command: optional("The program and its arguments; relative paths are inside the plugin's folder.", command),
+  url: optional(
+    "Address of the server, with mcp_http.",
+    text("manifest.invalid_url", /^https?:\/\/[\x21-\x7e]+$/, 2048),
+  ),
+  headers: optional(
+    "Fields of each HTTP request to that server.",
+    v.record(headerName, headerValue),
+  ),
+  oauth: optional("How to log in at that server, where its own discovery does not say enough.", oauthInput),
   env: v.optional(field("Environment variables on top of the host's.", variables), {}),
-  capabilities: field("What it asks for. An empty list asks for nothing.", v.array(capability)),
+  capabilities: optional("What it asks for. An empty list asks for nothing.", v.array(capability)),
   role: optional("A single role; use roles.", role),
   roles: optional("What it is to an agent. Default: observer when it has hooks, else nothing.", v.array(role)),
   hooks: v.optional(field("Lifecycle hooks it subscribes to.", v.array(hookName)), []),
@@ -126,3 +160,12 @@ export const MANIFEST_KEYS: readonly string[] = Object.keys(fields);
 
 /** Every key of a tool, for hints. */
 export const TOOL_KEYS: readonly (keyof ManifestTool)[] = ["name", "description", "parameters_schema"];
+
+/** Every key of `oauth`, for hints. */
+export const OAUTH_KEYS: readonly (keyof ManifestOauth)[] = [
+  "scopes",
+  "client_id",
+  "client_secret",
+  "client_metadata_url",
+  "redirect_port",
+];

@@ -11,12 +11,13 @@ import { isMap, mapOf } from "../values/plain_data.ts";
 import { shown } from "../values/shown_value.ts";
 import { type Capability, parseCapability } from "./capability.ts";
 import type { ManifestSecret } from "./manifest.ts";
+import type { RemoteTarget } from "./remote_rules.ts";
 
 type Data = Record<string, unknown>;
 type HostRule = Extract<Capability, { scope: "host" }>;
 
 /** Every key of a secret, for hints. */
-export const SECRET_KEYS: readonly (keyof ManifestSecret)[] = ["hosts", "env", "exposed"];
+export const SECRET_KEYS: readonly (keyof ManifestSecret)[] = ["hosts", "env", "exposed", "header", "prefix"];
 
 /**
  * Checks every secret against the schema, the environment and the capabilities, which are in canonical form. Returns
@@ -24,7 +25,7 @@ export const SECRET_KEYS: readonly (keyof ManifestSecret)[] = ["hosts", "env", "
  */
 export function checkSecrets(
   data: Data,
-  capabilities: readonly string[],
+  { capabilities, remote }: { readonly capabilities: readonly string[]; readonly remote: RemoteTarget | null },
   report: DocumentReport,
 ): Record<string, ManifestSecret> | undefined {
   const secrets = mapOf(data, "secrets");
@@ -34,7 +35,8 @@ export function checkSecrets(
     if (!isMap(secret)) continue;
     const path = ["secrets", name];
     checkField(name, fields, report);
-    checkKind(secret, path, report);
+    if (data.runtime === "mcp_http") checkSent(name, secret, { data, report });
+    else checkKind(secret, path, report);
     if (typeof secret.env !== "string") continue;
     if (variables.has(secret.env)) {
       const message = `The variable ${shown(secret.env)} has another value already`;
@@ -43,8 +45,11 @@ export function checkSecrets(
     variables.add(secret.env);
   }
   if (data.runtime === "mcp_stdio") checkServer(secrets, fields, report);
+  if (data.runtime === "mcp_http") checkUnsent(secrets, fields, report);
   const checked = Object.entries(secrets).map(([name, secret]) => {
-    const hosts = boundHosts(secret, ["secrets", name, "hosts"], { capabilities, report });
+    const hosts = remote
+      ? [`${remote.host}:${remote.port}`]
+      : boundHosts(secret, ["secrets", name, "hosts"], { capabilities, report });
     return [name, { ...secret as ManifestSecret, ...(hosts && { hosts }) }] as const;
   });
   return checked.length === 0 ? undefined : Object.fromEntries(checked);
@@ -64,7 +69,30 @@ function checkField(name: string, fields: Data, report: DocumentReport): void {
   report.error("manifest.secret_not_text", path, { message, part: "key" });
 }
 
-function checkKind({ hosts, exposed }: Data, path: DocumentPath, report: DocumentReport): void {
+/** A secret of a server elsewhere goes to that server, in a field of each request, or is the password of the login. */
+function checkSent(
+  name: string,
+  { header, prefix, ...others }: Data,
+  { data, report }: { readonly data: Data; readonly report: DocumentReport },
+): void {
+  const path = ["secrets", name];
+  for (const field of Object.keys(others)) {
+    const message = `${shown(field)} is of a plugin that runs here: a secret goes to the server at url alone`;
+    report.error("manifest.mcp_contradiction", [...path, field], { message, part: "key" });
+  }
+  const isPassword = mapOf(data, "oauth").client_secret === name;
+  if ((header !== undefined) !== isPassword && (prefix === undefined || header !== undefined)) return;
+  const message = isPassword && header !== undefined
+    ? "It is both the password of the login and a field of requests"
+    : "It has no header, and is not the client_secret of oauth";
+  report.error("manifest.secret_kind", path, { message, hint: "Write header: Authorization", part: "key" });
+}
+
+function checkKind({ hosts, exposed, header, prefix }: Data, path: DocumentPath, report: DocumentReport): void {
+  if (header !== undefined || prefix !== undefined) {
+    const message = "header and prefix are of a server elsewhere, which runtime: mcp_http is for";
+    return report.error("manifest.mcp_contradiction", path, { message, part: "key" });
+  }
   const isBound = hosts !== undefined;
   if (isBound !== (exposed !== undefined)) return;
   const message = isBound ? "It has both hosts and exposed" : "It has neither hosts nor exposed: true";
@@ -80,6 +108,19 @@ function checkServer(secrets: Data, fields: Data, report: DocumentReport): void 
     const message = `An MCP server takes no config: ${shown(name)} reaches it only as a variable`;
     const hint = `Name the variable: secrets: { ${name}: { …, env: ${name.toUpperCase()} } }`;
     report.error("manifest.mcp_contradiction", path, { message, hint, part: "key" });
+  }
+}
+
+/** A server elsewhere takes no config either: a field of a request is the only way. */
+function checkUnsent(secrets: Data, fields: Data, report: DocumentReport): void {
+  for (const name of Object.keys(fields).filter((one) => !Object.hasOwn(secrets, one))) {
+    const message = `An MCP server takes no config: ${shown(name)} reaches it only in a field of requests`;
+    const hint = `Name the field: secrets: { ${name}: { header: Authorization, prefix: "Bearer " } }`;
+    report.error("manifest.mcp_contradiction", ["system_config_schema", "properties", name], {
+      message,
+      hint,
+      part: "key",
+    });
   }
 }
 

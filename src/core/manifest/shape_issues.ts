@@ -15,7 +15,7 @@ import { HOOK_NAMES } from "../contract/hook_names.ts";
 import { KNOB_TYPES, knobKeys } from "./knob_schema.ts";
 import { itemsOf, schemasIn } from "./listed_items.ts";
 import { SECRET_KEYS } from "./secret_rules.ts";
-import { MANIFEST_KEYS, type ManifestInput, manifestInput, TOOL_KEYS } from "./schema.ts";
+import { MANIFEST_KEYS, type ManifestInput, manifestInput, OAUTH_KEYS, TOOL_KEYS } from "./schema.ts";
 
 /** Checks each field of `data` alone. Returns the manifest with its simple defaults, or null when something is wrong. */
 export function checkShape(data: Record<string, unknown>, report: DocumentReport): ManifestInput | null {
@@ -84,11 +84,10 @@ function hintFor(code: string, issue: v.BaseIssue<unknown>): Pick<IssueText, "hi
   return {};
 }
 
-/** Two runtimes of other hosts cannot be caged here. */
+/** A runtime of other hosts cannot be caged here. */
 function runtimeHint(name: string): string {
   if (name === "in_process") return "A plugin runs in a process of its own: write kaged_stdio, or leave it out";
-  if (name === "mcp_http") return "A server elsewhere cannot be caged: run it here over stdio, as mcp_stdio";
-  return didYouMean(name, ["kaged_stdio", "mcp_stdio"], "Runtimes: kaged_stdio, mcp_stdio");
+  return didYouMean(name, ["kaged_stdio", "mcp_stdio", "mcp_http"], "Runtimes: kaged_stdio, mcp_stdio, mcp_http");
 }
 
 /** Reports every key that is not known, and those that JavaScript objects would confuse with their own. */
@@ -97,7 +96,8 @@ function checkKeys(data: Record<string, unknown>, report: DocumentReport): void 
   for (const [tool, path] of itemsOf(data, "tools")) {
     if (isMap(tool)) new Fields(tool, path, report).expectKeys(TOOL_KEYS);
   }
-  for (const field of ["env", "knobs", "secrets"]) {
+  if (isMap(data.oauth)) new Fields(data.oauth, ["oauth"], report).expectKeys(OAUTH_KEYS);
+  for (const field of ["env", "headers", "knobs", "secrets"]) {
     for (const [name, value] of Object.entries(mapOf(data, field))) {
       const isReserved = name === "constructor" || name === "prototype";
       if (isReserved) report.error("manifest.forbidden_key", [field, name], { part: "key" });
@@ -112,6 +112,8 @@ function checkKeys(data: Record<string, unknown>, report: DocumentReport): void 
 function listsInPlaceOfMaps(data: Record<string, unknown>): DocumentPath[] {
   const places: [unknown, DocumentPath][] = [
     [data.env, ["env"]],
+    [data.headers, ["headers"]],
+    [data.oauth, ["oauth"]],
     [data.knobs, ["knobs"]],
     [data.secrets, ["secrets"]],
     ...Object.entries(mapOf(data, "secrets")).map(([name, secret]): [unknown, DocumentPath] => {

@@ -4,9 +4,8 @@
  *
  * @module
  */
-import { speaksMcp } from "../manifest/speaks_mcp.ts";
+import { isRemote, speaksMcp } from "../manifest/speaks_mcp.ts";
 import type { CageRequest } from "../cage/cage.ts";
-import { CagedProcess } from "../cage/caged_process.ts";
 import { missingProgramHint, withMissingProgram } from "../cage/missing_program.ts";
 import type { NetDenial, NetEvent } from "../cage/net/gatekeeper.ts";
 import type { AskNetwork } from "../cage/net/held_targets.ts";
@@ -25,6 +24,7 @@ import { mcpDialect } from "./mcp_dialect.ts";
 import { maskedDialect, maskedError } from "./masked_dialect.ts";
 import { NetWatch } from "./net_watch.ts";
 import type { PluginSource } from "./plugin_source.ts";
+import { type Program, startProgram } from "./program.ts";
 import { startFailure } from "./start_failure.ts";
 import { endingOf } from "../values/ending_of.ts";
 import type { SecretMask } from "../values/secret_mask.ts";
@@ -88,8 +88,8 @@ export class PluginProcess {
   readonly manifest: Manifest;
   /** Set by the instance while the process serves; null before that, and once it is being stopped. */
   profile: PluginProfile | null = null;
-  /** The process in its cage; null until it has been started. */
-  caged: CagedProcess | null = null;
+  /** The process in its cage, or the link to a server elsewhere; null until it has been started. */
+  caged: Program | null = null;
   /** The conversation with it. After a call that times out, one ping decides whether the plugin hangs. */
   readonly dialect: Dialect;
   /** The network that it was refused. */
@@ -163,12 +163,13 @@ export class PluginProcess {
 
   /** Starts the process; called once by {@link spawnPlugin}. */
   async spawn(request: CageRequest): Promise<void> {
-    const { runtime, audit, subject, onLog, checkWanted, askNetwork } = this.#options;
+    const { runtime, audit, subject, secrets, onLog, checkWanted, askNetwork } = this.#options;
     const { net } = this;
     const onNet = (event: NetEvent): void => this.#auditNet(event);
     const onRefused = (refusal: NetDenial): void => net.refused(refusal);
-    const caged = await CagedProcess.start({ ...request, onNet, onRefused, askNetwork }, {
+    const caged = await startProgram({ ...request, onNet, onRefused, askNetwork }, {
       runtime,
+      secrets,
       onLog: (line) => {
         net.line();
         onLog(line);
@@ -182,11 +183,10 @@ export class PluginProcess {
       beforeSpawn: checkWanted,
     });
     this.caged = caged;
-    audit.emit("plugin.spawned", subject, {
-      version: this.manifest.version,
-      pid: caged.pid,
-      cage_id: caged.cage.id,
-    });
+    const { pid, cage } = caged;
+    if (pid !== null && cage !== null) {
+      audit.emit("plugin.spawned", subject, { version: this.manifest.version, pid, cage_id: cage.id });
+    }
     void this.#follow(caged);
   }
 
@@ -198,11 +198,11 @@ export class PluginProcess {
     try {
       const shaken = this.dialect.handshake({
         ...options,
-        beforeConfig: () => caged.cage.verifyMounts(),
+        beforeConfig: () => caged.cage?.verifyMounts() ?? Promise.resolve(),
         onInitialized: () => {
           this.#phase = "running";
           this.#health.start();
-          caged.cage.settle().catch((error) => this.kill(asHostError(error)));
+          caged.cage?.settle().catch((error) => this.kill(asHostError(error)));
         },
       });
       return await this.net.duringStart(shaken).catch((error) =>
@@ -265,7 +265,7 @@ export class PluginProcess {
     this.caged?.pipes.endInput();
   }
 
-  async #follow(caged: CagedProcess): Promise<void> {
+  async #follow(caged: Program): Promise<void> {
     const { exit: outer, fault, stderr } = await caged.exited;
     const exit = exitInside(outer);
     const isStart = this.#phase === "starting";
@@ -292,7 +292,7 @@ export class PluginProcess {
 
   #connect(listeners: Parameters<DialectPorts["connect"]>[0]): Connection {
     const { clock, bytes } = this.#options.runtime;
-    return createConnection({
+    const connection = createConnection({
       ...listeners,
       clock,
       bytes,
@@ -311,6 +311,12 @@ export class PluginProcess {
           void this.#health.suspect(error);
         }
       },
+    });
+    if (!isRemote(this.manifest)) return connection;
+    const call = connection.call.bind(connection);
+    return Object.assign(connection, {
+      call: (...given: Parameters<typeof call>) =>
+        call(...given).catch((error) => Promise.reject(this.caged?.explain?.(error) ?? error)),
     });
   }
 

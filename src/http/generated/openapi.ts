@@ -4795,7 +4795,8 @@ export const OPENAPI_TEXT: string = `{
             "description": "\`mcp_stdio\`: a server that lists its tools only when it runs.",
             "enum": [
               "kaged_stdio",
-              "mcp_stdio"
+              "mcp_stdio",
+              "mcp_http"
             ]
           },
           "secrets": {

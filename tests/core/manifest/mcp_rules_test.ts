@@ -13,7 +13,6 @@ test("D-012 runtime says what a plugin's process speaks", async () => {
 test("D-012 a runtime the host does not have is refused with the way out", async () => {
   const hints: Record<string, RegExp> = {
     in_process: /process of its own/,
-    mcp_http: /over stdio, as mcp_stdio/,
     mcp_stdo: /Did you mean "mcp_stdio"/,
     7: /quotes|Runtimes/,
   };

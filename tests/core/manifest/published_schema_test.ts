@@ -17,7 +17,8 @@ test("K-042 the published schema is the one the host's own schema gives", async 
 
 test("K-042 the published schema is JSON Schema 2020-12 and names what is required", () => {
   assert.equal(schema.$schema, "https://json-schema.org/draft/2020-12/schema");
-  assert.deepEqual(schema.required, ["name", "version", "kaged_api", "description", "command", "capabilities"]);
+  assert.deepEqual(schema.required, ["name", "version", "kaged_api", "description"]);
+  assert.deepEqual([schema.then?.required, schema.else?.required], [["url"], ["command", "capabilities"]]);
   assert.equal(schema.additionalProperties, false);
   const { hooks, health_interval_sec: health, knobs, env } = schema.properties!;
   assert.deepEqual(hooks?.items?.enum, [...HOOK_NAMES, ...HOOK_ALIASES.keys()]);
@@ -40,6 +41,9 @@ test("K-042 what the published schema refuses, the host refuses at the same plac
     manifestText("", { description: '"a\\nb"' }),
     manifestText("", { command: "[]" }),
     manifestText("", { capabilities: "[{ read: x }]" }),
+    manifestText("", { command: null }),
+    manifestText("runtime: mcp_http", { command: null }),
+    manifestText("runtime: mcp_http\nurl: mcp", { command: null }),
     manifestText("hooks: [nope]"),
     manifestText("roles: [nope]"),
     manifestText("methods: [kaged.x]"),

@@ -21,10 +21,13 @@ export interface Schema {
   readonly propertyNames?: Schema;
   readonly anyOf?: readonly Schema[];
   readonly oneOf?: readonly Schema[];
+  readonly if?: Schema;
+  readonly then?: Schema;
+  readonly else?: Schema;
 }
 
 type Path = readonly (string | number)[];
-const NOTES = ["$schema", "$id", "title", "description", "default", "properties", "required"];
+const NOTES = ["$schema", "$id", "title", "description", "default", "properties", "required", "then", "else"];
 
 /** Returns the paths at which `value` does not follow `schema`. */
 export function violations(schema: Schema, value: unknown, path: Path = []): string[] {
@@ -61,6 +64,8 @@ const CHECKS: Readonly<Record<string, (schema: Schema, value: unknown, path: Pat
     Array.isArray(value) ? value.flatMap((item, index) => violations(items!, item, [...path, index])) : true,
   anyOf: ({ anyOf }, value, path) => anyOf!.some((schema) => violations(schema, value, path).length === 0),
   oneOf: ({ oneOf }, value, path) => oneOf!.filter((one) => violations(one, value, path).length === 0).length === 1,
+  if: ({ if: condition, then, else: otherwise }, value, path) =>
+    violations((violations(condition!, value, path).length === 0 ? then : otherwise)!, value, path),
   propertyNames: ({ propertyNames }, value, path) =>
     isMap(value) ? Object.keys(value).flatMap((key) => violations(propertyNames!, key, [...path, key])) : true,
   additionalProperties: ({ additionalProperties, properties = {} }, value, path) => {
