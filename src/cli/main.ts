@@ -105,8 +105,7 @@ function program(terminal: Terminal, exit: (code: number) => void): Command {
   addHookspec(kaged, terminal, exit);
   addReplay(kaged, terminal, exit);
   addCompact(kaged, terminal);
-  addMcp(kaged, terminal);
-  const mcp = kaged.commands.find((command) => command.name() === "mcp")!;
+  const mcp = addMcp(kaged, terminal);
   addMcpAdd(mcp, terminal, exit);
   addServe(kaged, terminal);
   return kaged;

@@ -23,6 +23,13 @@ test("kaged plugin check prints one line per rule and exits with 0 when all are 
   assert.deepEqual([await readdir(tmp), await processesIn(plugin.dir)], [[], []]);
 });
 
+test("kaged plugin check says that all rules are kept only where nothing is to be warned of", async () => {
+  await using plugin = await fixturePlugin("mcp_tools");
+  const { code, stdout } = await runKaged(["plugin", "check", plugin.dir]);
+  assert.equal(code, 0);
+  assert.match(stdout, /\n {20,}warning: The host cannot check arguments [^]*\n\n16 rules kept, with 1 warning\n$/);
+});
+
 test("kaged plugin check --json gives { ok, checks } with id, ok and detail in each", async () => {
   await using plugin = await fixturePlugin("wrong_version");
   const { code, stdout, stderr } = await runKaged(["plugin", "check", plugin.dir, "--json"]);

@@ -100,8 +100,9 @@ export async function cagedBash(
   script: string,
   own: Partial<Manifest>,
   places: CagePlaces,
+  more: Partial<CageRequest> = {},
 ): Promise<CagedEnd> {
-  const caged = await startCaged(requestOf({ command: ["bash", "-c", script], ...own }, places));
+  const caged = await startCaged({ ...requestOf({ command: ["bash", "-c", script], ...own }, places), ...more });
   caged.child.endInput();
   return await caged.end();
 }

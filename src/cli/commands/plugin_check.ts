@@ -104,7 +104,11 @@ function printSummary({ ok, checks, trace }: CheckReport, out: Printer): void {
   if (trace) printTrace(trace, out);
   const broken = checks.filter((check) => !check.ok && !check.skipped).length;
   const skipped = checks.filter((check) => check.skipped).length;
+  const warnings = checks.flatMap((check) => check.warnings ?? []).length;
   line();
+  if (ok && warnings > 0) {
+    return line(paint.yellow(`${counted(checks.length, "rule")} kept, with ${counted(warnings, "warning")}`));
+  }
   if (ok) return line(paint.green(`All ${counted(checks.length, "rule")} kept`));
   line(paint.red(`${counted(broken, "rule")} broken`) + (skipped > 0 ? `, ${skipped} not tried` : ""));
 }

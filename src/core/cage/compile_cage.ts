@@ -24,6 +24,7 @@ import {
 } from "./net/net_parts.ts";
 import { NETWORK_FILE } from "./net/own_network.ts";
 import { trustParts } from "./net/trust_parts.ts";
+import { hasPrivateHome, homeArgs, PRIVATE_HOME } from "./private_home.ts";
 import { NODE_TABLE, nodeArgs, nodeTable } from "./sealed_nodes.ts";
 import { seccompProgram } from "./seccomp/seccomp_program.ts";
 import { configFiles } from "./wanted_paths.ts";
@@ -58,6 +59,7 @@ export function compileCage(request: CageRequest, facts: CageFacts): CagePlan {
     ...skeletonArgs(rootEntries, systemPrograms),
     ...etcArgs(net),
     ...kernelArgs(bwrap.flags, facts),
+    ...(hasPrivateHome(manifest) ? homeArgs(limits, bwrap.flags.has("--size")) : []),
     ...programs.flatMap(executableArgs),
     ...grants.flatMap(grantArgs),
     // After the grants: a writable folder around the plugin's own must not make it writable.
@@ -195,7 +197,7 @@ export function cageEnv(manifest: Manifest, options: CageEnvOptions): Record<str
   }
   return {
     KAGED_LOG_LEVEL: logLevel,
-    HOME: installDir,
+    HOME: hasPrivateHome(manifest) ? PRIVATE_HOME : installDir,
     PATH: "/usr/bin:/usr/local/bin",
     LANG: "C.UTF-8",
     TMPDIR: "/tmp",

@@ -8,10 +8,11 @@ import { HostError } from "../errors/host_error.ts";
 import type { Files } from "../ports/ports.ts";
 import type { CageOverlay } from "./cage.ts";
 import type { GrantedPath } from "./cage_plan.ts";
+import { PRIVATE_HOME } from "./private_home.ts";
 import { NODES } from "./sealed_nodes.ts";
 
 /** File systems of the cage's own. */
-const OWN = ["/tmp", "/dev/shm", "/dev/pts"];
+const OWN = ["/tmp", "/dev/shm", "/dev/pts", PRIVATE_HOME];
 const NODE_PATHS = NODES.map((name) => `/dev/${name}`);
 
 type Place = Pick<GrantedPath, "path" | "access">;

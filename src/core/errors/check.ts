@@ -13,6 +13,7 @@ export const CHECK_ERRORS: Readonly<Record<string, ErrorRow>> = {
   "check.not_running": row(-32603, 422, "The plugin cannot be started again", "Look at the rule that failed first"),
   "check.rule_unknown": row(-32602, 400, "There is no rule of this name", "Take one of docs/conformance.md"),
   "check.methods_missing": row(-32601, 422, "A declared method is not offered", "Offer it or do not declare it"),
+  "check.tools_left_out": row(-32601, 422, "Agents can have none of the tools that a server lists", "Mend the tools"),
   "check.ping_answer": row(-32603, 422, "Ping was answered wrongly", 'Answer {"status": "ok"}'),
   "check.shutdown": row(-32603, 422, "The plugin did not end well by itself", "Exit with 0 on shutdown"),
   "check.stdout_noise": row(-32700, 422, "Stdout holds lines that are no messages", "Log to stderr"),

@@ -96,6 +96,11 @@ export interface Manifest {
   };
   /** Environment variables on top of the host's. */
   readonly env: Readonly<Record<string, string>>;
+  /**
+   * Where `HOME` is in its cage: `private`, an empty folder in memory, the default of MCP servers; `readonly`, its own
+   * folder, the default of all others.
+   */
+  readonly home?: "private" | "readonly";
   /** Rights it asks for, each in canonical form; without those in {@link withheld}. */
   readonly capabilities: readonly string[];
   /** Rights that its file asks for and the operator withheld; absent without any, and no field of the file. */

@@ -133,6 +133,10 @@ const fields = {
   ),
   oauth: optional("How to log in at that server, where its own discovery does not say enough.", oauthInput),
   env: v.optional(field("Environment variables on top of the host's.", variables), {}),
+  home: optional(
+    "HOME in its cage: private, an empty folder in memory (default of MCP servers), or readonly, its own folder.",
+    v.picklist(["private", "readonly"], "manifest.invalid_home"),
+  ),
   capabilities: optional("What it asks for. An empty list asks for nothing.", v.array(capability)),
   role: optional("A single role; use roles.", role),
   roles: optional("What it is to an agent. Default: observer when it has hooks, else nothing.", v.array(role)),

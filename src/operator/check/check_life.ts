@@ -252,6 +252,10 @@ function quoted(names: readonly string[]): string {
 
 /** Number of tools that a detail names. */
 const SHOWN = 20;
+/** Tools that the audit names at most: there may be more of them. */
+const MOST_REPORTED = 50;
+/** Number of tools that are named for each reason why agents do not get them. */
+const LEFT_OUT_SHOWN = 3;
 
 /** Returns the details of rules that an MCP server keeps in a way of its own. */
 function mcpDetails({ manifest: { name, version }, mcp }: PluginInfo): Partial<Record<CheckId, string>> {
@@ -278,15 +282,38 @@ async function uncheckedTools({ mcp, tools }: PluginInfo): Promise<string[]> {
   return tools.filter((_, index) => schemas[index] === ANY_OBJECT).map(({ name }) => name);
 }
 
-/** Records the tools that the server lists, and warns of those that agents do not get as they are. */
+/** Records the tools that the server lists, and warns of those that agents do not get, or not as they are. */
 function recordTools(run: Run, { info: { tools, plugin }, unchecked }: Offer): void {
   const { left_out = [] } = eventsOf(run, "plugin.tools_listed").at(-1) ?? {};
   const named = tools.slice(0, SHOWN).map(({ name }) => `${plugin}.${name}`).join(", ");
   const more = tools.length > SHOWN ? ` and ${tools.length - SHOWN} more` : "";
-  const warnings = left_out.map(({ tool, reason }) => `Tool ${JSON.stringify(tool)} is left out: ${reason}`);
-  if (tools.length === 0) warnings.push("The server offers no tools, and nothing else of it is used");
+  const leftOut = leftOutText(tools.length, left_out);
+  if (tools.length === 0 && leftOut !== null) {
+    const hint = "Mend the tools in the server, or ask its author to";
+    return run.recorder.fail("methods", new HostError("check.tools_left_out", leftOut, { data: { left_out }, hint }));
+  }
+  const warnings = leftOut === null ? [] : [leftOut];
+  if (tools.length === 0) warnings.push("The server lists no tools");
   if (unchecked.length > 0) {
     warnings.push(`The host cannot check arguments with the schema of ${unchecked.join(", ")}; the server must`);
   }
   run.recorder.pass("methods", tools.length === 0 ? "No tools" : `Tools: ${named}${more}`, { warnings });
 }
+
+/** Returns how many tools agents do not get, and which for which reason; null when they get them all. */
+function leftOutText(kept: number, leftOut: AuditData["plugin.tools_listed"]["left_out"]): string | null {
+  if (leftOut.length === 0) return null;
+  const reasons = [...Map.groupBy(leftOut, ({ reason }) => reason)].map(([reason, some]) => {
+    const names = some.slice(0, LEFT_OUT_SHOWN).map(({ tool }) => JSON.stringify(tool)).join(", ");
+    const more = some.length > LEFT_OUT_SHOWN ? ` and ${some.length - LEFT_OUT_SHOWN} more` : "";
+    return `${reason} (${names}${more})`;
+  });
+  const all = kept + leftOut.length;
+  const least = leftOut.length === MOST_REPORTED ? "At least " : "";
+  const count = kept === 0
+    ? (all === 1 ? "The only tool is" : `All ${all} tools are`)
+    : least + someText(leftOut.length, all);
+  return `${count} left out: ${reasons.join("; ")}`;
+}
+
+const someText = (count: number, all: number): string => `${count} of ${all} tools ${count === 1 ? "is" : "are"}`;

@@ -12,6 +12,8 @@ export interface ImportSpecifier {
   readonly line: number;
   /** True for `import(…)` and `require(…)`, which may be tried and caught; false for a statement. */
   readonly dynamic: boolean;
+  /** True where the process itself may never import it: in a function or a block, which may be meant for a browser. */
+  readonly lazy: boolean;
 }
 
 interface Token {
@@ -24,8 +26,10 @@ interface Token {
 export function importSpecifiers(source: string): ImportSpecifier[] {
   const tokens = tokenize(source);
   const found: ImportSpecifier[] = [];
+  const place = new CodePlace();
   let typesOnly = false;
   tokens.forEach((token, at) => {
+    place.pass(token, tokens[at - 1], tokens[at + 1]);
     if (token.kind !== "word") return;
     const [next, second, third] = [tokens[at + 1], tokens[at + 2], tokens[at + 3]];
     const isMember = tokens[at - 1]?.text === "." && tokens[at - 1]?.kind === "mark";
@@ -38,18 +42,59 @@ export function importSpecifiers(source: string): ImportSpecifier[] {
     const isCall = token.text === "import" || token.text === "require";
     const closes = third?.kind === "mark" && (third.text === ")" || third.text === ",");
     if (isCall && next.text === "(" && second?.kind === "string" && closes) {
-      found.push({ specifier: second.text, line: second.line, dynamic: true });
+      found.push({ specifier: second.text, line: second.line, dynamic: true, lazy: place.isLazy });
     }
   });
   return found;
 }
 
-const statement = ({ text, line }: Token): ImportSpecifier => ({ specifier: text, line, dynamic: false });
+const statement = ({ text, line }: Token): ImportSpecifier => ({ specifier: text, line, dynamic: false, lazy: false });
+
+/** Words before a block that may never run, or whose failure is caught. */
+const BEFORE_BLOCK = new Set("try else do catch finally".split(" "));
+/** Words that begin a statement: an arrow function of the line before is over, with or without a semicolon. */
+const BEGINS = new Set("const let var import export function class".split(" "));
+
+/** Whether code runs when its file is loaded, or later, if at all. */
+class CodePlace {
+  /** For each bracket that is open, and for the file: whether it is in code for later, and in an arrow's expression. */
+  readonly #open: { readonly lazy: boolean; arrow: boolean }[] = [{ lazy: false, arrow: false }];
+
+  get isLazy(): boolean {
+    const { lazy, arrow } = this.#open.at(-1)!;
+    return lazy || arrow;
+  }
+
+  /** Goes on by one token. */
+  pass({ kind, text, line }: Token, previous: Token | undefined, next: Token | undefined): void {
+    const around = this.#open.at(-1)!;
+    if (kind === "word") {
+      if (BEGINS.has(text) && previous !== undefined && previous.line < line) around.arrow = false;
+      return;
+    }
+    if (kind !== "mark") return;
+    if ("([{".includes(text)) {
+      const lazy = this.isLazy || (text === "{" && previous !== undefined && beginsBlock(previous));
+      this.#open.push({ lazy, arrow: false });
+    } else if (")]}".includes(text)) {
+      if (this.#open.length > 1) this.#open.pop();
+    } else if (text === "," || text === ";") around.arrow = false;
+    else if (text === ">" && previous?.text === "=" && next?.text !== "{") around.arrow = true;
+  }
+}
+
+/** Whether a brace after this token begins the body of a function, or a block under a condition. */
+function beginsBlock({ kind, text }: Token): boolean {
+  return kind === "word" ? BEFORE_BLOCK.has(text) : kind === "mark" && (text === ")" || text === ">");
+}
 
 /** Words after which a slash starts a regular expression rather than divides. */
 const BEFORE_REGEX = new Set(
   "return typeof case in of delete void instanceof new throw do else yield await".split(" "),
 );
+
+/** Words whose parentheses hold a condition: a slash behind those starts a regular expression. */
+const CONDITIONAL = new Set("if while for with".split(" "));
 
 const WORD = /[\p{L}\p{N}_$#]+/uy;
 /** The ends of what is no code, and what may stand before them and look like one: escapes, and classes in expressions. */
@@ -65,6 +110,8 @@ const ENDS = {
 function tokenize(source: string): Token[] {
   const tokens: Token[] = [];
   const templates: number[] = []; // Open braces inside each `${` we are in.
+  const conditions: boolean[] = []; // For each open parenthesis, whether it holds the condition of a statement.
+  let isAfterCondition = false;
   let at = 0;
   let line = 1;
 
@@ -93,7 +140,7 @@ function tokenize(source: string): Token[] {
     if (mark === "${") templates.push(0);
     // A template with code in it is no literal: what it imports cannot be known.
     else if (isFirst) push("string", text, startLine);
-    else push("mark", ")", startLine);
+    else push("mark", "`", startLine);
   };
 
   if (source.startsWith("#!")) skipInside("//");
@@ -110,14 +157,18 @@ function tokenize(source: string): Token[] {
     else if (char === "}" && templates.at(-1) === 0) {
       templates.pop();
       template();
-    } else if (char === "/" && startsRegex(tokens.at(-1))) skipInside("/");
+    } else if (char === "/" && (isAfterCondition || startsRegex(tokens.at(-1)))) skipInside("/");
     else if (word !== undefined) push("word", skipTo(at + word.length));
     else if (/\s/.test(char)) skipTo(at + 1);
     else {
       if (templates.length > 0 && char === "{") templates[templates.length - 1]!++;
       if (templates.length > 0 && char === "}") templates[templates.length - 1]!--;
+      if (char === "(") conditions.push(CONDITIONAL.has(tokens.at(-1)?.text ?? ""));
       push("mark", skipTo(at + 1));
+      isAfterCondition = char === ")" && (conditions.pop() ?? false);
+      continue;
     }
+    if (/\S/.test(char)) isAfterCondition = false;
   }
   return tokens;
 }
@@ -125,5 +176,5 @@ function tokenize(source: string): Token[] {
 function startsRegex(previous: Token | undefined): boolean {
   if (!previous) return true;
   if (previous.kind === "word") return BEFORE_REGEX.has(previous.text);
-  return previous.kind === "mark" && !")]}".includes(previous.text);
+  return previous.kind === "mark" && !")]}`".includes(previous.text);
 }

@@ -68,6 +68,7 @@ export async function surveyImports(dir: string, command: readonly string[], fil
   for (let file = queue.shift(); file !== undefined; file = queue.shift()) {
     if (((await files.target(file))?.size ?? 0) > MAX_BYTES) continue;
     for (const found of importSpecifiers(await files.readText(file))) {
+      if (found.lazy) continue; // The plugin's process may never import it: a page or a worker of another program may.
       const target = await resolve(file, found, folder);
       if ("path" in target) visit(target.path);
       else if ("reason" in target) {

@@ -4,7 +4,6 @@
  * @module
  */
 import { yamlText } from "../../core/documents/edit_yaml.ts";
-import { MANIFEST_KEYS } from "../../core/manifest/schema.ts";
 import { oneLine } from "../../core/manifest/one_line.ts";
 import { isSemanticVersion } from "../../core/values/semantic_version.ts";
 import { hostOfUrl } from "./secret_hosts.ts";
@@ -55,7 +54,7 @@ export function draftManifest(input: DraftInput): Draft {
     ...factFields(facts, notes),
     ...(isRemote
       ? { runtime: "mcp_http", url: source.url, ...(Object.keys(headers).length > 0 && { headers }) }
-      : { runtime: "mcp_stdio", command: [...command, ...args], ...homeField(), env }),
+      : { runtime: "mcp_stdio", command: [...command, ...args], home: "private", env }),
     capabilities,
     ...(secrets.length > 0 && {
       system_config_schema: {
@@ -73,11 +72,6 @@ export function draftManifest(input: DraftInput): Draft {
 /** Returns the text of a draft, with its origin. */
 export async function draftText({ data }: Draft, origin: string): Promise<string> {
   return `# Drafted by kaged mcp add from ${origin.replaceAll(/\s/g, " ")}\n${await yamlText(data)}`;
-}
-
-/** The server's HOME is a folder that it can write, empty at each start. */
-function homeField(): { home?: "private" } {
-  return MANIFEST_KEYS.includes("home") ? { home: "private" } : {};
 }
 
 function secretField({ carrier, hosts }: DraftSecret, isRemote: boolean): Record<string, unknown> {

@@ -4,6 +4,7 @@ import { test, type TestContext } from "node:test";
 import { detectRuntime } from "../../../src/adapters/default.ts";
 import type { CagePlaces } from "../../../src/core/cage/cage.ts";
 import { openCage } from "../../../src/core/cage/open_cage.ts";
+import type { Manifest } from "../../../src/core/manifest/manifest.ts";
 import { probeCage } from "../../../src/core/cage/probe_cage.ts";
 import { cagedBash, placesIn, requestOf, startCaged } from "../../support/cage_requests.ts";
 import { requireOrLess, requireOrSkip } from "../../support/require_or_skip.ts";
@@ -138,6 +139,28 @@ test("/tmp in a cage is its own, and neither it nor /dev/shm takes more than its
   assert.equal(top, places.dir.split("/")[2]); // Only the way to the plugin's own folder.
   assert.deepEqual(sizes, ["67108864", "16777216"]);
   assert.equal(lines(err).filter((line) => line.includes("No space left")).length, 2);
+});
+
+test("HOME of an MCP server's cage is an empty folder in memory that only it has, with a size of its own", async (t) => {
+  const places = await ground(t);
+  if (!places) return;
+  const script = [
+    'echo "$HOME"; ls -A "$HOME"; stat -c %a "$HOME"; mkdir -p "$HOME/.cache/x"; echo kept >"$HOME/.cache/x/y"',
+    'cat "$HOME/.cache/x/y"; touch /.cache 2>&1 || echo refused; touch ./here 2>&1 || echo refused',
+    'head -c 60000000 /dev/zero >"$HOME/fill"; stat -c %s "$HOME/fill"',
+  ].join("; ");
+  const capabilities = programs("ls", "stat", "mkdir", "cat", "touch", "head");
+  const limits = { memory_mb: 96, cpu_shares: 256, pids: 100 };
+  const run = (own: Partial<Manifest>) => cagedBash(script, { capabilities, ...own }, places, { limits });
+  const { out } = await run({ runtime: "mcp_stdio" });
+  const folders = [".cache", ".config", ".local"];
+  assert.deepEqual(lines(out).filter((line) => !line.startsWith("touch:")), [
+    ...["/.cage/home", ...folders, "700", "kept", "refused", "refused", `${96 * 1024 * 1024 / 2 - 4096}`],
+  ]);
+  assert.equal(lines((await run({ home: "private" })).out)[0], "/.cage/home");
+  assert.equal(lines((await run({ runtime: "mcp_stdio", home: "readonly" })).out)[0], places.installDir);
+  assert.equal(lines((await run({})).out)[0], places.installDir);
+  assert.deepEqual(await files.list(places.installDir), []);
 });
 
 test("K-047 the environment in a cage is exact, and none of it is the host's", async (t) => {

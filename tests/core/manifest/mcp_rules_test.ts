@@ -10,6 +10,14 @@ test("D-012 runtime says what a plugin's process speaks", async () => {
   assert.equal((await manifestOf(manifestText())).runtime, undefined);
 });
 
+test("home: says where HOME is in the cage", async () => {
+  for (const home of ["private", "readonly"]) {
+    assert.equal((await manifestOf(manifestText(`home: ${home}`))).home, home);
+  }
+  assert.equal((await manifestOf(manifestText(MCP))).home, undefined);
+  assert.deepEqual(await problems(manifestText("home: /root")), ["manifest.invalid_home 7:7 home"]);
+});
+
 test("D-012 a runtime the host does not have is refused with the way out", async () => {
   const hints: Record<string, RegExp> = {
     in_process: /process of its own/,

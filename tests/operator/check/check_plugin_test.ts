@@ -209,3 +209,33 @@ test("D-012 checkPlugin() finds the rule that an MCP server breaks", async (t) =
     assert.deepEqual(broken(await checkFixture(t, fixture)), [rule], fixture);
   }
 });
+
+/** Checks a server that lists the tools given. */
+async function checkTools(t: Test, tools: readonly object[]): Promise<CheckReport> {
+  const data = await scratchDir(t);
+  const TOOLS_FILE = join(data, "tools.json");
+  await writeFile(TOOLS_FILE, JSON.stringify(tools));
+  return await checkFixture(t, "mcp_from_file", {
+    manifest: { env: { TOOLS_FILE }, capabilities: [`read:fs:${data}`] },
+  });
+}
+
+test("checkPlugin() says how many tools of an MCP server are left out and why, and fails where all are", async (t) => {
+  const good = { name: "good", inputSchema: { type: "object" } };
+  const long = [1, 2, 3, 4].map((n) => ({ ...good, name: `${n}${"x".repeat(64)}` }));
+  const odd = { name: "odd", inputSchema: {} };
+  const some = await checkTools(t, [good, ...long, odd]);
+  assert.equal(some.ok, true);
+  const names = long.slice(0, 3).map(({ name }) => `"${name}"`).join(", ");
+  assert.deepEqual(find(some, "methods").warnings, [
+    `5 of 6 tools are left out: Its name is longer than 64 characters (${names} and 1 more); ` +
+    'Its inputSchema is not of type "object" ("odd")',
+  ]);
+  const all = await checkTools(t, [odd]);
+  assert.deepEqual(broken(all), ["methods"]);
+  const { detail, code } = find(all, "methods");
+  assert.deepEqual([detail, code], [
+    'The only tool is left out: Its inputSchema is not of type "object" ("odd")',
+    "check.tools_left_out",
+  ]);
+});

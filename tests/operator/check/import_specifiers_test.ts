@@ -16,14 +16,14 @@ const seven = require("seven");
 const eight = import(\`./eight.js\`, { with: { type: "json" } });
 `;
   assert.deepEqual(importSpecifiers(source), [
-    { specifier: "./effect.js", line: 2, dynamic: false },
-    { specifier: "./names.js", line: 3, dynamic: false },
-    { specifier: "all", line: 4, dynamic: false },
-    { specifier: "./four.js", line: 5, dynamic: false },
-    { specifier: "./five.js", line: 6, dynamic: false },
-    { specifier: "./six.js", line: 7, dynamic: true },
-    { specifier: "seven", line: 8, dynamic: true },
-    { specifier: "./eight.js", line: 9, dynamic: true },
+    { specifier: "./effect.js", line: 2, dynamic: false, lazy: false },
+    { specifier: "./names.js", line: 3, dynamic: false, lazy: false },
+    { specifier: "all", line: 4, dynamic: false, lazy: false },
+    { specifier: "./four.js", line: 5, dynamic: false, lazy: false },
+    { specifier: "./five.js", line: 6, dynamic: false, lazy: false },
+    { specifier: "./six.js", line: 7, dynamic: true, lazy: false },
+    { specifier: "seven", line: 8, dynamic: true, lazy: false },
+    { specifier: "./eight.js", line: 9, dynamic: true, lazy: false },
   ]);
 });
 
@@ -43,4 +43,34 @@ test("importSpecifiers() leaves out types, which are erased", () => {
 test("importSpecifiers() leaves out what only looks like an import", () => {
   assert.deepEqual(names('loader.import("a"); x.require("b"); import.meta.url; import(name); import("a" + b)'), []);
   assert.deepEqual(names("import(`./${name}.js`)"), []);
+});
+
+test("importSpecifiers() says of each call whether it may never be made when the file is loaded", () => {
+  const lazy = (source: string): boolean[] => importSpecifiers(source).map((one) => one.lazy);
+  const later = [
+    'page.evaluate(() => import("https://esm.example/x.js"));',
+    'page.evaluate(async () => { const x = await import("x"); });',
+    'function go() { return [{ a: import("x") }]; }',
+    'class A { go() { require("x"); } }',
+    'try { require("x") } catch {}',
+    'if (a) { require("x") }',
+    'const load = async () => (await import("x")).a',
+    'const t = `${a => import("x")}`;',
+  ];
+  for (const source of later) assert.deepEqual(lazy(source), [true], source);
+  const now = [
+    'const a = require("x");',
+    'const { a } = (await import("x"));',
+    'module.exports = { a: require("x"), b: [require("y")] };',
+    'const f = () => 1\nconst a = require("x")',
+    'const f = () => 1, a = require("x")',
+    'const f = () => { g() }\nconst t = `${f()}`, a = require("x")',
+  ];
+  for (const source of now) assert.ok(lazy(source).length > 0 && !lazy(source).includes(true), source);
+});
+
+test("importSpecifiers() reads a regular expression behind a condition as one", () => {
+  const source =
+    "if (x) /`/.test(y);\nconst page = `<script type=module>import a from 'https://esm.example/a.js'</script>`;";
+  assert.deepEqual(names(source), []);
 });

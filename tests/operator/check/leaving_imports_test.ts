@@ -26,7 +26,7 @@ const reasons = ({ leaving }: ImportSurvey): Record<string, string> =>
 test("surveyImports() follows imports from the command and reads nothing else", async (t) => {
   const { files, leaving } = await survey(t, {
     "index.js": 'import "./lib/a.js"; import fs from "node:fs"; import path from "path"; import "./data.json";',
-    "lib/a.js": 'import("../lib/b.ts"); import "./a.js";',
+    "lib/a.js": 'await import("../lib/b.ts"); import "./a.js";',
     "lib/b.ts": "export {};",
     "data.json": "{}",
     "tests/unused.js": 'import "../../outside.js";',
@@ -74,4 +74,15 @@ test("surveyImports() sees through a link that leads out of the folder", async (
     "link.js": "../outside.js",
   });
   assert.deepEqual(reasons(found), { "./link.js": "leads out of the folder through a link" });
+});
+
+test("surveyImports() raises no alarm for code meant for a browser, nor for files that the process never imports", async (t) => {
+  const { files, leaving } = await survey(t, {
+    "index.js": `import "./serve.js";
+      export const look = (page) => page.evaluate(async () => (await import("https://esm.example/axe.js")).run());
+      export function inPage() { return import("./public/page.js"); }`,
+    "serve.js": "export const html = `<script type=module>import a from 'https://esm.example/a.js'</script>`;",
+    "public/page.js": 'import React from "react"; import "https://esm.example/b.js";',
+  });
+  assert.deepEqual({ files, leaving }, { files: ["index.js", "serve.js"], leaving: [] });
 });

@@ -4,9 +4,10 @@
  * @module
  */
 import type { Files } from "../../ports/ports.ts";
+import { PRIVATE_HOME } from "../private_home.ts";
 
 /** Folders of a cage that lie in memory. */
-const IN_MEMORY = ["/tmp", "/dev/shm"];
+const IN_MEMORY = ["/tmp", "/dev/shm", PRIVATE_HOME];
 /** Names that the kernel gives to memory in the form of a file: `memfd_create`, shared mappings, shared segments. */
 const MEMORY_FILE = /^\/(memfd:|dev\/zero|SYSV).*\(deleted\)$/;
 
