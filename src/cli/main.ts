@@ -15,6 +15,9 @@ import { addHooks } from "./commands/hooks.ts";
 import { addHookspec } from "./commands/hookspec.ts";
 import { addMcp } from "./commands/mcp.ts";
 import { addMcpAdd } from "./commands/mcp_add.ts";
+import { addMcpList } from "./commands/mcp_list.ts";
+import { addMcpRemove } from "./commands/mcp_remove.ts";
+import { addMcpUpgrade } from "./commands/mcp_upgrade.ts";
 import { addPluginCall } from "./commands/plugin_call.ts";
 import { addPluginCheck } from "./commands/plugin_check.ts";
 import { addPluginExport } from "./commands/plugin_export.ts";
@@ -107,6 +110,9 @@ function program(terminal: Terminal, exit: (code: number) => void): Command {
   addCompact(kaged, terminal);
   const mcp = addMcp(kaged, terminal);
   addMcpAdd(mcp, terminal, exit);
+  addMcpList(mcp, terminal);
+  addMcpUpgrade(mcp, terminal);
+  addMcpRemove(mcp, terminal);
   addServe(kaged, terminal);
   return kaged;
 }

@@ -12,6 +12,7 @@ import { answerOf } from "./grants.ts";
 import { installFlow } from "./install_flow.ts";
 import type { AddFlags } from "./commands/mcp_add.ts";
 import { type PreparedServer, prepareServer } from "./mcp_prepare.ts";
+import { keepTrial } from "./mcp_record.ts";
 import { givenSecrets, secretText } from "./mcp_values.ts";
 import type { Operator } from "./operator.ts";
 import { printPlan } from "./print_plan.ts";
@@ -71,6 +72,7 @@ export async function addServer(wish: ServerWish, request: AddRequest, operator:
   const change = await projectChange(server.manifest.name, request, operator);
   if (flags.dryRun) return await plan(server, change, request, operator);
   const granted = await install(server, request, operator);
+  await keepTrial(server.manifest.name, server.trial?.info ?? null, operator);
   const secrets = await keepSecrets(server, request, operator);
   await enable(server.manifest.name, operator);
   if (change) await writeChange(change, operator);

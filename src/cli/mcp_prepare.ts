@@ -10,6 +10,7 @@ import type { Manifest } from "../core/manifest/manifest.ts";
 import type { DraftSecret } from "../operator/mcp_add/draft.ts";
 import type { Trial } from "../operator/mcp_add/try_server.ts";
 import type { FetchedServer, ServerSource, ServerWish } from "../operator/mcp_add/types.ts";
+import type { PluginInfo } from "../core/supervisor/types.ts";
 import type { ServerFlags } from "./mcp_flags.ts";
 import { secretHosts, serverValues } from "./mcp_values.ts";
 import type { Operator } from "./operator.ts";
@@ -36,8 +37,10 @@ export interface Preparation {
   nameOf(fetched: FetchedServer): string;
   /** Folder that texts of the client's file are about. */
   readonly workspace: string;
-  /** Capabilities that the installed version was granted: an upgrade keeps them. */
+  /** Capabilities that the installed version asks for: an upgrade keeps them. */
   readonly capabilities?: readonly string[];
+  /** Returns values of settings that the installed version has: an upgrade keeps them. */
+  givenBy?(fetched: FetchedServer): Readonly<Record<string, string>>;
 }
 
 /**
@@ -124,7 +127,7 @@ interface WrittenDraft {
 async function draftOf(
   fetched: FetchedServer,
   wish: ServerWish,
-  { flags, nameOf, workspace, capabilities: kept = [] }: Preparation,
+  { flags: own, nameOf, workspace, capabilities: kept = [], givenBy }: Preparation,
   operator: Operator,
 ): Promise<WrittenDraft> {
   const [{ draftManifest, draftText }, { valueGrants }, { hostOfUrl }, { serverSourceText }] = await Promise.all([
@@ -134,9 +137,14 @@ async function draftOf(
     import("../operator/mcp_add/source.ts"),
   ]);
   const { runtime: { files, env }, terminal: { cwd } } = operator;
+  const flags = { ...own, env: { ...givenBy?.(fetched), ...own.env } };
   const values = await serverValues(wish, fetched, { flags, operator, workspace });
-  const writable = (flags.write ?? []).map((path) => resolve(cwd, path));
-  const granted = await valueGrants(values, { files, userHome: env("HOME"), writable });
+  const isNamed = (path: string): boolean => /^(?:config|project):\//.test(path);
+  const named = (flags.write ?? []).filter(isNamed).map((path) => `write:fs:${path}`);
+  const userHome = env("HOME");
+  const writable = (flags.write ?? []).filter((path) => !isNamed(path))
+    .map((path) => resolve(cwd, path.replace(/^~(?=\/)/, userHome ?? "~")));
+  const granted = await valueGrants(values, { files, userHome, writable });
   const secrets = await secretHosts(values.secrets, values.env, { flags, operator });
   // An exposed address with a password still leads to a host.
   const addressed = secrets.flatMap(({ value, hosts }) => {
@@ -153,7 +161,7 @@ async function draftOf(
     secrets,
   };
   const draftWith = (capabilities: readonly string[]) => draftManifest({ ...input, capabilities });
-  const first = draftWith([...new Set([...kept, ...granted.capabilities, ...addressed])]);
+  const first = draftWith([...new Set([...kept, ...granted.capabilities, ...named, ...addressed])]);
   return {
     capabilities: first.data["capabilities"] as readonly string[],
     secrets,
@@ -195,6 +203,15 @@ async function tryIn(
   } finally {
     await files.remove(home);
   }
+}
+
+/** Tries the installed version, for its tools; null where it does not start, or does not run here. */
+export async function tryInstalled(name: string, manifest: Manifest, operator: Operator): Promise<PluginInfo | null> {
+  if (manifest.runtime === "mcp_http") return null;
+  const { readOperatorConfig } = await import("../core/project/operator_config.ts");
+  const config = await readOperatorConfig(operator.home, operator.runtime.files);
+  const dir = `${operator.home}/plugins/${name}`;
+  return await tryIn(dir, manifest, { operator, config, write: null }).then(({ info }) => info, () => null);
 }
 
 async function requireServer(manifest: Manifest, what: string): Promise<void> {
