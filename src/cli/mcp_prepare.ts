@@ -106,6 +106,9 @@ async function prepareIn(
       message: `Starting ${manifest.name} in a cage`,
       done: `Started ${manifest.name} in a cage`,
       failed: `Could not start ${manifest.name}`,
+    }).catch((error) => {
+      printWords(error, operator);
+      throw error;
     });
   return {
     dir,
@@ -115,6 +118,14 @@ async function prepareIn(
     trial,
     notes: [...draft?.notes ?? [], ...trial?.notes ?? []],
   };
+}
+
+/** Prints what a server that did not start wrote to its standard error. */
+function printWords(error: unknown, { json, terminal: { err } }: Operator): void {
+  const { log } = (error instanceof HostError ? error.data ?? {} : {}) as { readonly log?: readonly string[] };
+  if (json || !log || log.length === 0) return;
+  err.line("The server wrote:");
+  err.quote(log.join("\n"));
 }
 
 interface WrittenDraft {

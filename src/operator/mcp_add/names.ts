@@ -30,7 +30,8 @@ export function suggestedName(title: string): string {
 /** Returns a name as manifests take it: lower case, letters first. */
 export function validName(text: string): string {
   const name = wordsOf(text).join("-").slice(0, MAX_NAME - 4).replace(/-+$/, "");
-  const lettered = /^[a-z]/.test(name) ? name : `mcp-${name}`.replace(/-+$/, "");
+  // The tools of a plugin with a name of one character could not be told from their own names.
+  const lettered = /^[a-z]./.test(name) ? name : `mcp-${name}`.replace(/-+$/, "");
   return BUILTIN_NAMES.includes(lettered) ? `${lettered}-mcp` : lettered;
 }
 

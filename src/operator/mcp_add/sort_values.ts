@@ -77,8 +77,9 @@ export function sortValues(raw: RawValues): SortedValues {
 }
 
 /** Returns the variables that the operator adds to those of the wish. */
-function added({ env, given, secret, headers }: RawValues): Record<string, string> {
-  const isVariable = (name: string): boolean => /^[A-Za-z_][A-Za-z0-9_]*$/.test(name);
+function added({ env, given, secret, headers, asked }: RawValues): Record<string, string> {
+  const answers = new Set(Object.keys(asked).map((name) => name.replace(/^(?:input:|user_config\.)/, "")));
+  const isVariable = (name: string): boolean => /^[A-Za-z_][A-Za-z0-9_]*$/.test(name) && !answers.has(name);
   const names = [...Object.keys(given), ...secret].filter((name) => isVariable(name) && !Object.hasOwn(env, name));
   const own = names.filter((name) => !Object.hasOwn(headers, name));
   return Object.fromEntries(own.map((name) => [name, given[name] ?? ""]));

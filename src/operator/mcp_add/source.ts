@@ -6,7 +6,7 @@
 import { HostError } from "../../core/errors/host_error.ts";
 import type { ServerSource } from "./types.ts";
 
-const PACKAGE = /^(@[a-z0-9~-][a-z0-9._~-]*\/)?[a-z0-9~-][a-z0-9._~-]*$/i;
+const PACKAGE = /^(@[a-z0-9~][a-z0-9._~-]*\/)?[a-z0-9~][a-z0-9._~-]*$/i;
 /** A version, a range or a tag; nothing that makes npm look elsewhere than in its registry. */
 const RANGE = /^[A-Za-z0-9.^~<>=|* +-]{1,100}$/;
 const MAX_PACKAGE = 214;
