@@ -8,7 +8,7 @@
 import { resolve } from "node:path";
 import { HostError } from "../core/errors/host_error.ts";
 import type { InstallRecord, LocalConfig, SystemValues } from "../core/project/local_config.ts";
-import { isAddress, parseSource, type Source } from "../packages/install/source.ts";
+import { isAddress, isServerOrigin, parseSource, type Source } from "../packages/install/source.ts";
 import { placesOf } from "./options.ts";
 import { type RunFlags, type RunPlaces, withPlaces } from "./run_options.ts";
 import type { Terminal } from "./terminal.ts";
@@ -60,7 +60,7 @@ export async function withPlugin<T>(
  * @throws {HostError} `install.source_invalid` for a bare name, or as {@link parseSource} does.
  */
 export async function sourceOf(text: string, terminal: Terminal, allowHttp = false): Promise<Source> {
-  if (isAddress(text)) return parseSource(text, { allowHttp });
+  if (isAddress(text) || isServerOrigin(text)) return parseSource(text, { allowHttp });
   if (isFolder(text)) return { kind: "path", path: resolve(terminal.cwd, text) };
   throw new HostError(
     "install.source_invalid",

@@ -56,7 +56,9 @@ function isWire({ code }: HostError): boolean {
 export function manifestLines({ code, data }: { readonly code?: string; readonly data?: unknown }): string[] {
   const issues = (data as { issues?: readonly DocumentIssue[] } | null | undefined)?.issues;
   // A plugin chooses the data of its own errors.
-  if (!/^(?:manifest|project|local|config|hook|hookspec)\.invalid$/.test(code ?? "") || !Array.isArray(issues)) {
+  if (
+    !/^(?:manifest|project|local|config|mcp_config|hook|hookspec)\.invalid$/.test(code ?? "") || !Array.isArray(issues)
+  ) {
     return [];
   }
   return [...issues.map(issueLine), `hint: Correct ${issues.length === 1 ? "this place" : "each of these places"}`];

@@ -154,7 +154,11 @@ function printDone(
 }
 
 /** Has running hosts take up the other version; returns whether the plugin ran and runs again. */
-async function restart(plan: InstallPlan, replaced: ReplacedVersion | null, operator: Operator): Promise<boolean> {
+export async function restart(
+  plan: InstallPlan,
+  replaced: ReplacedVersion | null,
+  operator: Operator,
+): Promise<boolean> {
   const { settleUpgrade } = await import("../../packages/install/settle_upgrade.ts");
   const { home, json, terminal: { out, err } } = operator;
   const { name } = plan.manifest;

@@ -55,7 +55,8 @@ async function uninstall(operator: Operator, name: string, { force }: { readonly
   if (json) out.json({ name, stopped: isRunning, tables });
 }
 
-function refuseActive(name: string, hosts: readonly PluginInHost[]): void {
+/** Refuses to remove a plugin that open sessions may use. */
+export function refuseActive(name: string, hosts: readonly PluginInHost[]): void {
   const active = hosts.filter(isUp);
   const sessions = active.reduce((sum, host) => sum + host.sessions, 0);
   if (sessions === 0) return;

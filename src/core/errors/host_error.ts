@@ -16,6 +16,7 @@ import { INSTALL_ERRORS } from "./install.ts";
 import { JOBS_ERRORS } from "./jobs.ts";
 import { MANIFEST_ERRORS } from "./manifest.ts";
 import { MCP_ERRORS } from "./mcp.ts";
+import { MCP_ADD_ERRORS } from "./mcp_add.ts";
 import { PLUGIN_ERRORS } from "./plugin.ts";
 import { PROJECT_ERRORS } from "./project.ts";
 import { PROTOCOL_ERRORS } from "./protocol.ts";
@@ -38,6 +39,7 @@ export const ERRORS: Readonly<Record<HostErrorCode, ErrorRow>> = {
   ...HOOKSPEC_ERRORS,
   ...HOOK_ERRORS,
   ...MCP_ERRORS,
+  ...MCP_ADD_ERRORS,
   ...INSTALL_ERRORS,
   ...HTTP_ERRORS,
   ...JOBS_ERRORS,

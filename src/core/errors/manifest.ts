@@ -26,9 +26,8 @@ export const MANIFEST_ERRORS: Readonly<Record<string, ErrorRow>> = {
       "Use a version of the plugin, or of the host, that goes with the other",
     ],
     unsupported_api: ["The host does not speak this plugin API version", "Write kaged_api: 1"],
-    unknown_runtime: ["The host knows no such runtime", "Write kaged_stdio or mcp_stdio"],
-    invalid_home: ["HOME of a cage is no such place", "Write private or readonly"],
     unknown_runtime: ["The host knows no such runtime", "Write kaged_stdio, mcp_stdio or mcp_http"],
+    invalid_home: ["HOME of a cage is no such place", "Write private or readonly"],
     mcp_contradiction: [
       "An MCP server cannot take part in this",
       "Remove it, or write a plugin of its own with the SDK",

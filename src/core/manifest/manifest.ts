@@ -155,7 +155,7 @@ export type ManifestSecret = NonNullable<Manifest["secrets"]>[string];
 export type ManifestOauth = NonNullable<Manifest["oauth"]>;
 
 /** Keys of `[plugins.<name>]` in local.toml that hold texts. */
-export const RECORD_TEXTS: readonly string[] = ["installed", "version", "hash", "package", "source"];
+export const RECORD_TEXTS: readonly string[] = ["installed", "version", "hash", "package", "source", "protocol"];
 
 /** Keys of `[plugins.<name>]` in local.toml that are the host's: no plugin may have a secret of such a name. */
 export const RECORD_KEYS: readonly string[] = [...RECORD_TEXTS, "local", "enabled", "projects", "withheld", "added"];

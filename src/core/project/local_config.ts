@@ -30,8 +30,10 @@ export interface InstallRecord {
   readonly enabled: boolean;
   /** The package it came from, when it is known. */
   readonly package?: string;
-  /** Path or address it was installed from. */
+  /** Path or address it was installed from; `npm:…`, `mcpb:…` or `mcp+https:…` of an MCP server that was taken in. */
   readonly source?: string;
+  /** Revision of MCP that a server spoke when it was taken in. */
+  readonly protocol?: string;
   /** Ids of the projects it serves when it is not `local`. */
   readonly projects: readonly string[];
   /** Capabilities that the operator withholds, until one is granted by name. */

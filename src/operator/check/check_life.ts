@@ -80,6 +80,7 @@ export async function checkLife(plugin: CheckedPlugin): Promise<LifeTrail> {
     const info = supervisor.plugin(instance);
     recordHandshake(run, failure, { info, unchecked: await uncheckedTools(info) });
     if (failure) return trail;
+    plugin.onRunning?.(info);
     const ping = await outcomeOf(supervisor.call(instance, "ping", {}, { timeoutMs: PING_TIMEOUT_MS }));
     signal?.throwIfAborted();
     if (!recordPing(run, ping)) return trail;

@@ -6,7 +6,7 @@
 import type { CapabilityDescription } from "../../packages/consent/describe_capability.ts";
 import type { HostError } from "../../core/errors/host_error.ts";
 import type { Manifest } from "../../core/manifest/manifest.ts";
-import type { PluginSpec, SupervisorOptions } from "../../core/supervisor/types.ts";
+import type { PluginInfo, PluginSpec, SupervisorOptions } from "../../core/supervisor/types.ts";
 import type { GivenConfig } from "../run_config.ts";
 import type { GrantReport } from "../syscalls/grant_report.ts";
 
@@ -33,6 +33,8 @@ export interface CheckOptions
   readonly calls?: readonly CheckCall[];
   /** Receives each result as it comes. */
   readonly onCheck?: (check: Check) => void;
+  /** Receives the plugin once it runs: an MCP server has listed its tools by then. */
+  readonly onRunning?: (info: PluginInfo) => void;
 }
 
 /** The rules, in the order in which they are tried. */

@@ -27,7 +27,7 @@ import { obtain, type Obtained } from "./obtain.ts";
 import { type InstallPlan, planInstall } from "./plan.ts";
 import { addProject } from "./change_installed.ts";
 import { type SettledUpgrade, settleUpgrade, type UpgradeHost } from "./settle_upgrade.ts";
-import { isAddress, parseSource, projectSource, type Source } from "./source.ts";
+import { isAddress, type Origin, parseSource, projectSource } from "./source.ts";
 
 /** The desk's project and ports. */
 export interface DeskOptions {
@@ -220,7 +220,7 @@ export class ConsentDesk {
     else await this.#look(entry);
   }
 
-  async #offer(entry: Entry, dir: string, source: Source, { isShared = false } = {}): Promise<void> {
+  async #offer(entry: Entry, dir: string, source: Origin, { isShared = false } = {}): Promise<void> {
     const { ports, project } = this.#options;
     const { package: pkg, version } = entry.request;
     const plan = await planInstall({ dir, source, package: pkg, replace: isShared }, ports);

@@ -23,9 +23,7 @@ export async function obtain(source: Source, release: string | null, ports: Inst
   if (source.kind === "path") return { dir: source.path, [Symbol.asyncDispose]: () => Promise.resolve() };
   const { runtime, home, limits = TREE_LIMITS } = ports;
   const { files } = runtime;
-  await files.makeDir(`${home}/run`, { recursive: true, mode: 0o700 });
-  await sweep(home, runtime);
-  const dir = await files.makeTempDir(`${home}/run/fetch-${await files.readLink("/proc/self")}-`);
+  const dir = await fetchFolder(home, runtime);
   const clear = (): Promise<void> => files.remove(dir);
   try {
     const signal = ports.signal && { signal: ports.signal };
@@ -35,6 +33,14 @@ export async function obtain(source: Source, release: string | null, ports: Inst
     await clear();
     throw error;
   }
+}
+
+/** Makes an empty folder in `<home>/run` for something to be fetched to; it goes away with this process at the latest. */
+export async function fetchFolder(home: string, runtime: Runtime): Promise<string> {
+  const { files } = runtime;
+  await files.makeDir(`${home}/run`, { recursive: true, mode: 0o700 });
+  await sweep(home, runtime);
+  return await files.makeTempDir(`${home}/run/fetch-${await files.readLink("/proc/self")}-`);
 }
 
 /** Removes folders that were fetched by commands which have died since. */

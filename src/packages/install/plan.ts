@@ -14,7 +14,7 @@ import { type InstallRecord, readLocalConfig } from "../../core/project/local_co
 import { hashTree } from "../../core/files/tree.ts";
 import { type InstallPorts, settlePackages } from "./install_ports.ts";
 import { lookAt } from "./list_installed.ts";
-import { type Source, sourceText } from "./source.ts";
+import { type Origin, sourceText } from "./source.ts";
 
 /** The plugin that is installed under the same name. */
 export interface Installed {
@@ -42,7 +42,7 @@ export interface InstallPlan {
   readonly kind: "install" | "upgrade" | "same";
   /** Folder it is copied from. */
   readonly dir: string;
-  readonly source: Source;
+  readonly source: Origin;
   readonly manifest: Manifest;
   /** Doubtful places of the manifest. */
   readonly warnings: readonly DocumentIssue[];
@@ -63,7 +63,7 @@ export interface PlanRequest {
   /** Folder that holds the plugin. */
   readonly dir: string;
   /** Where the folder's content came from. */
-  readonly source: Source;
+  readonly source: Origin;
   /** Package it is known by in projects. */
   readonly package?: string | null;
   /** Whether it may take the place of a plugin that came from elsewhere. */

@@ -11,6 +11,15 @@ export type Source =
   | { readonly kind: "path"; readonly path: string }
   | { readonly kind: "git"; readonly url: string };
 
+/** A source that an MCP server was taken in from, as `kaged mcp upgrade` reads it: `npm:<package>`, `mcpb:/…`. */
+export interface ServerOrigin {
+  readonly kind: "mcp";
+  readonly text: string;
+}
+
+/** The source that an install record keeps. */
+export type Origin = Source | ServerOrigin;
+
 const LOOPBACK: readonly string[] = ["127.0.0.1", "localhost", "[::1]"];
 
 /** Whether a text is an address and no path. */
@@ -19,7 +28,8 @@ export function isAddress(text: string): boolean {
 }
 
 /** Returns a source as it is shown and recorded. */
-export function sourceText(source: Source): string {
+export function sourceText(source: Origin): string {
+  if (source.kind === "mcp") return source.text;
   return source.kind === "path" ? source.path : source.url;
 }
 
@@ -31,8 +41,10 @@ export function sourceText(source: Source): string {
 export function parseSource(text: string, { allowHttp = false }: { readonly allowHttp?: boolean } = {}): Source {
   if (!isAddress(text)) {
     if (text.startsWith("/") && !text.includes("\0")) return { kind: "path", path: text };
+    if (isServerOrigin(text)) throw ofServer(text);
     throw invalid(text, "It is neither an absolute path nor an address");
   }
+  if (isServerOrigin(text)) throw ofServer(text);
   const url = URL.parse(text.replace(/^git\+/i, ""));
   if (!url || !["https:", "http:"].includes(url.protocol)) throw invalid(text, "Only https:// can be fetched");
   if (url.username !== "" || url.password !== "") {
@@ -80,6 +92,18 @@ export async function projectSource(
   throw new HostError("install.source_outside", `The source "${text}" leads to "${path}", outside the project`, {
     data: { source: text, path, project: root },
     hint: "Move the plugin into the project, or install it by its path",
+  });
+}
+
+/** Whether a text is the source of an MCP server, which no plugin is installed from as it is. */
+export function isServerOrigin(text: string): boolean {
+  return /^(?:npm:|mcpb:|mcp\+)/.test(text);
+}
+
+function ofServer(text: string): HostError {
+  return new HostError("install.source_invalid", `${JSON.stringify(text)} is the source of an MCP server`, {
+    data: { source: text },
+    hint: "Use kaged mcp add or kaged mcp upgrade",
   });
 }
 

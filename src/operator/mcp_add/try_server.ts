@@ -1,0 +1,116 @@
+/**
+ * Starts a drafted server once, in its cage and watched from outside, to see that it serves and which grants it needs
+ * for that.
+ *
+ * @module
+ */
+import { HostError } from "../../core/errors/host_error.ts";
+import type { PluginInfo } from "../../core/supervisor/types.ts";
+import type { Check, CheckOptions, CheckReport } from "../check/report.ts";
+import { checkPlugin } from "../check/check_plugin.ts";
+
+/** The outcome of a trial. */
+export interface Trial {
+  /** Capabilities that the server started with: those of the draft, and those that it could not start without. */
+  readonly capabilities: readonly string[];
+  /** Capabilities that were added to the draft. */
+  readonly added: readonly string[];
+  /** Its tools and its protocol, as it lists them. */
+  readonly info: PluginInfo;
+  /** Places and hosts that it asked for and did not need, in words. */
+  readonly unmet: readonly string[];
+  /** Limits of the watch, for the reader. */
+  readonly notes: readonly string[];
+}
+
+/** A drafted server. */
+export interface TriedServer extends Pick<CheckOptions, "runtime" | "home" | "runtimes" | "limits" | "signal"> {
+  readonly dir: string;
+  readonly capabilities: readonly string[];
+  /** Fields of the operator's side: the trial gives each a text that is none of the operator's secrets. */
+  readonly secrets: readonly string[];
+  /** Writes the draft with these capabilities; null for a server that brings its own manifest. */
+  readonly write: ((capabilities: readonly string[]) => Promise<void>) | null;
+}
+
+/** Stands for every secret during the trial, so that none is handed to a server before the operator's consent. */
+const NO_SECRET = "kaged-trial-no-secret";
+
+/**
+ * Tries a server; where it does not start, once more with the grants that it was refused.
+ *
+ * @throws {HostError} `mcp_add.not_a_server` with the server's own words, or the reason why no cage could be built.
+ */
+export async function tryServer(server: TriedServer): Promise<Trial> {
+  const first = await run(server, server.capabilities);
+  if (first.info) return trialOf(first.report, first.info, { capabilities: server.capabilities, added: [] });
+  const missing = missingGrants(first.report).filter((one) => !server.capabilities.includes(one));
+  if (missing.length > 0 && server.write) {
+    const second = await run(server, [...server.capabilities, ...missing]);
+    const used = usedOf(second.report);
+    const added = missing.filter((one) => used === null || used.has(one));
+    const capabilities = [...server.capabilities, ...added];
+    if (second.info) {
+      await server.write(capabilities);
+      return trialOf(second.report, second.info, { capabilities, added });
+    }
+    await server.write(server.capabilities);
+  }
+  throw failed(first.report);
+}
+
+async function run(
+  server: TriedServer,
+  capabilities: readonly string[],
+): Promise<{ report: CheckReport; info: PluginInfo | null }> {
+  const { dir, runtime, home, runtimes, limits, signal, secrets } = server;
+  await server.write?.(capabilities);
+  let info: PluginInfo | null = null;
+  const report = await checkPlugin(dir, {
+    runtime,
+    home,
+    ...(runtimes && { runtimes }),
+    ...(limits && { limits }),
+    ...(signal && { signal }),
+    trace: true,
+    config: Object.fromEntries(secrets.map((key) => [key, NO_SECRET])),
+    onRunning: (running) => void (info = running),
+  });
+  return { report, info };
+}
+
+function trialOf(
+  { trace }: CheckReport,
+  info: PluginInfo,
+  grants: Pick<Trial, "capabilities" | "added">,
+): Trial {
+  const unmet = (trace?.denied ?? []).filter(({ capability }) =>
+    capability !== null && !grants.added.includes(capability)
+  );
+  return { ...grants, info, unmet: unmet.map(({ capability }) => capability!), notes: trace?.notes ?? [] };
+}
+
+/** Returns the grants of everything that a run was refused, as far as there are any and their ports are known. */
+function missingGrants({ trace }: CheckReport): string[] {
+  const grants = (trace?.denied ?? []).flatMap(({ capability }) => capability ?? []);
+  return [...new Set(grants.filter((one) => !one.includes("<port>")))];
+}
+
+/** Returns the capabilities that a run was seen to use; null where nobody could see it. */
+function usedOf({ trace }: CheckReport): Set<string> | null {
+  if (!trace?.files) return null;
+  return new Set(trace.grants.filter(({ used }) => used !== false).map(({ capability }) => capability));
+}
+
+function failed({ checks, trace }: CheckReport): HostError {
+  const broken = checks.find((check): check is Check => !check.ok && !check.skipped && check.id !== "imports") ??
+    checks[0]!;
+  const { id, detail, hint, code, data, log = [] } = broken;
+  const isOurs = ["manifest", "capabilities", "cage"].includes(id);
+  const lacking = (trace?.denied ?? []).flatMap(({ capability }) => capability ?? []);
+  const grant = lacking.length > 0 ? `It was refused ${lacking.slice(0, 3).join(", ")}. ` : "";
+  return new HostError("mcp_add.not_a_server", `The server did not start: ${detail}`, {
+    data: { rule: id, code: code ?? null, log, denied: lacking, ...(isOurs && { cause: data }) },
+    hint: `${grant}${hint ?? "Its own words above say why; arguments go behind --, variables into --env"}`,
+  });
+}
