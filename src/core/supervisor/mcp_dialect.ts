@@ -104,6 +104,7 @@ export function mcpDialect(ports: DialectPorts): Dialect {
     async handshake({ config, beforeConfig, onInitialized }): Promise<PluginProfile> {
       talk = await meet(beforeConfig);
       connection.features = new Set(["cancel", "progress"]); // No greeting may be cancelled.
+      talk.begin();
       const { info } = talk;
       if (isMap(info.capabilities.tools) && !ports.byWireName) await tools.listFirst();
       onInitialized();
