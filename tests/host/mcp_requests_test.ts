@@ -122,6 +122,19 @@ test("N-030 a form that nobody answers, and one whose session is closed, is canc
   ]);
 });
 
+test("N-030 a call of a tool does not run out of time while the server waits for a person", async () => {
+  await using h = await asking();
+  const answer = call(h, "elicit");
+  const { id } = await waiting(h);
+  await h.pass(30_000);
+  await h.host.approvals.answer(id, { decision: "allow", content: { email: "ann@example.org" } });
+  assert.equal((await answer)["action"], "accept");
+  const held = h.host.callTool("mcp-library.hold", {}, at).catch(({ code }) => code);
+  await until(() => h.all("plugin.method_called").length === 2, "the second call");
+  await h.pass(30_000);
+  assert.equal(await held, "protocol.timeout");
+});
+
 test("N-030 an address to open is shown as it is, opened by nobody here, and takes no content", async () => {
   await using h = await asking();
   const answer = call(h, "elicit_url");
