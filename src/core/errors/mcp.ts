@@ -78,5 +78,6 @@ export const MCP_ERRORS: Readonly<Record<string, ErrorRow>> = {
       "Use a client that declares the capability",
     ],
   }),
+  "mcp.sessions_full": row(-32005, 503, "Every session of the MCP server is in use", "End one, or try again later"),
   "mcp.tool_failed": row(-32000, 422, "A tool of an MCP server reported an error", "Read its message"),
 };

@@ -405,6 +405,7 @@ export type HostErrorCode =
   | "mcp.request_state_invalid"
   | "mcp.cursor_unknown"
   | "mcp.client_cannot"
+  | "mcp.sessions_full"
   | "mcp.tool_failed"
   | "install.source_invalid"
   | "install.source_missing"
