@@ -43,10 +43,10 @@ export function addHandlers(server: McpServer, era: Era, serving: Serving): void
       try {
         return await handler(params, context);
       } catch (thrown) {
-        throw protocolError(serving.sdk, thrown, params);
+        throw protocolError(serving.sdk, thrown, { params, era });
       }
     });
-  for (const [method, handler] of Object.entries(toolHandlers(server, serving, fly))) handle(method, handler);
+  for (const [method, handler] of Object.entries(toolHandlers(server, era, serving, fly))) handle(method, handler);
   if (!mcp) return;
   const handlers = { ...resourceHandlers(mcp, serving, fly), ...promptHandlers(mcp, serving, fly) };
   for (const [method, handler] of Object.entries(handlers)) handle(method, handler);
@@ -74,7 +74,7 @@ function flyer(server: McpServer, era: Era, { offered: { agent }, session, fligh
   };
 }
 
-function toolHandlers(server: McpServer, { offered }: Serving, fly: Fly): Record<string, Handler> {
+function toolHandlers(server: McpServer, era: Era, { offered }: Serving, fly: Fly): Record<string, Handler> {
   return {
     "tools/list": ({ cursor }) => page(cursor, { tools: offeredTools(offered) }),
     "tools/call": (params, context) => {
@@ -89,7 +89,7 @@ function toolHandlers(server: McpServer, { offered }: Serving, fly: Fly): Record
           return server.projectCallToolResult(answer, isMap(outputSchema) ? outputSchema : undefined);
         } catch (thrown) {
           const error = asHostError(thrown);
-          if (error.code === "tool.unknown") throw error;
+          if (error.code === "tool.unknown" || (era === "modern" && missingPart(error) !== null)) throw error;
           return errorAnswer(error, added);
         }
       });
@@ -202,12 +202,27 @@ const INVALID_PARAMS = -32602;
 /** Legacy revisions: there is no such resource. */
 const RESOURCE_NOT_FOUND = -32002;
 
+/** Modern revisions: the client did not declare a capability that the call takes. */
+const CAPABILITY_MISSING = -32021;
+
+/** The part of a client that a server needed in vain; null where something else went wrong. */
+function missingPart({ code, data }: HostError): string | null {
+  return code === "mcp.request_refused" && isMap(data) && typeof data.missing === "string" ? data.missing : null;
+}
+
 const UNKNOWN = ["tool.unknown", "mcp.prompt_unknown", "mcp.resource_unknown", "mcp.resource_ambiguous"];
 
 /** Returns an error of the protocol: number, message, and the facts for a program. */
-function protocolError({ ProtocolError }: ServerSdk, thrown: unknown, { uri }: Json): Error {
+function protocolError(
+  { ProtocolError }: ServerSdk,
+  thrown: unknown,
+  { params: { uri }, era }: { readonly params: Json; readonly era: Era },
+): Error {
   if (thrown instanceof ProtocolError) return thrown;
-  const { code, rpc, message, hint, data } = asHostError(thrown);
+  const error = asHostError(thrown);
+  const { code, rpc, message, hint, data } = error;
+  const part = era === "modern" ? missingPart(error) : null;
+  if (part !== null) return new ProtocolError(CAPABILITY_MISSING, message, { requiredCapabilities: { [part]: {} } });
   const isMissing = code === "mcp.resource_unknown" || rpc === RESOURCE_NOT_FOUND;
   const number = UNKNOWN.includes(code) || isMissing ? INVALID_PARAMS : rpc;
   const facts = isMissing ? { uri } : isMap(data) && code !== "tool.unknown" ? { data } : {};
