@@ -59,7 +59,7 @@ const PARTS: Readonly<Record<McpServerRequest["method"], ClientOffer>> = {
   "roots/list": "roots",
 };
 /** Requests of one instance that are open at a time. */
-const MAX_OPEN = 4;
+const MAX_OPEN = 12;
 /** Requests of one instance within a minute that anybody is asked about. */
 const MAX_A_MINUTE = 30;
 const MINUTE_MS = 60_000;
@@ -186,7 +186,7 @@ export class McpRequests {
   async #sample(asked: Asked): Promise<Answered> {
     const { server: { plugin }, params, at, signal } = asked;
     const sample = this.#one("sample", at.session);
-    if (!sample) throw refused("Nobody here asks a model for a server");
+    if (!sample) throw refused("Nobody here asks a model for a server", "sampling");
     if (!Array.isArray(params["messages"])) throw malformed("sampling/createMessage has no messages");
     const { sampling } = this.#ports.rules.settings;
     if (sampling === "deny") throw refused('[approvals] sampling of the operator says "deny"');
@@ -281,8 +281,10 @@ function checkMessages({ messages }: Args): Promise<void> {
   return Promise.reject(new HostError("approval.answer_invalid", "The arguments have no messages", { hint }));
 }
 
-function refused(reason: string): HostError {
-  return new HostError("mcp.request_refused", `The request was refused: ${reason}`, { data: { reason } });
+/** `missing` is the part of a client that nobody here has. */
+function refused(reason: string, missing?: ClientOffer): HostError {
+  const data = { reason, ...(missing !== undefined && { missing }) };
+  return new HostError("mcp.request_refused", `The request was refused: ${reason}`, { data });
 }
 
 function malformed(problem: string): HostError {

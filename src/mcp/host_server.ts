@@ -47,7 +47,7 @@ export function addHandlers(server: McpServer, era: Era, serving: Serving): void
     try {
       return await handler(params, context);
     } catch (thrown) {
-      throw protocolError(serving.sdk, thrown, params);
+      throw protocolError(serving.sdk, thrown, { params, era });
     }
   };
   const handle = (method: string, handler: Handler): void => {
@@ -60,7 +60,7 @@ export function addHandlers(server: McpServer, era: Era, serving: Serving): void
   const { host, agent } = serving.offered;
   const tasks = (): ToolTasks => toolTasks(host, agent, runTask(agent));
   const tools = {
-    ...toolHandlers(server, serving, { fly, clientOf, tasks }),
+    ...toolHandlers(server, era, serving, { fly, clientOf, tasks }),
     ...taskHandlers(era, { host, tasks, clientOf }),
   };
   for (const [method, handler] of Object.entries(tools)) handle(method, handler);
@@ -113,6 +113,7 @@ function runTask(agent: string): RunTask {
 
 function toolHandlers(
   server: McpServer,
+  era: Era,
   { offered }: Serving,
   { fly, clientOf, tasks }: {
     readonly fly: Fly;
@@ -138,7 +139,7 @@ function toolHandlers(
           return server.projectCallToolResult(answer, isMap(outputSchema) ? outputSchema : undefined);
         } catch (thrown) {
           const error = asHostError(thrown);
-          if (error.code === "tool.unknown") throw error;
+          if (error.code === "tool.unknown" || (era === "modern" && missingPart(error) !== null)) throw error;
           return errorAnswer(error, added);
         }
       });
@@ -251,12 +252,27 @@ const INVALID_PARAMS = -32602;
 /** Legacy revisions: there is no such resource. */
 const RESOURCE_NOT_FOUND = -32002;
 
+/** Modern revisions: the client did not declare a capability that the call takes. */
+const CAPABILITY_MISSING = -32021;
+
+/** The part of a client that a server needed in vain; null where something else went wrong. */
+function missingPart({ code, data }: HostError): string | null {
+  return code === "mcp.request_refused" && isMap(data) && typeof data.missing === "string" ? data.missing : null;
+}
+
 const UNKNOWN = ["tool.unknown", "mcp.prompt_unknown", "mcp.resource_unknown", "mcp.resource_ambiguous"];
 
 /** Returns an error of the protocol: number, message, and the facts for a program. */
-function protocolError({ ProtocolError }: ServerSdk, thrown: unknown, { uri }: Json): Error {
+function protocolError(
+  { ProtocolError }: ServerSdk,
+  thrown: unknown,
+  { params: { uri }, era }: { readonly params: Json; readonly era: Era },
+): Error {
   if (thrown instanceof ProtocolError) return thrown;
-  const { code, rpc, message, hint, data } = asHostError(thrown);
+  const error = asHostError(thrown);
+  const { code, rpc, message, hint, data } = error;
+  const part = era === "modern" ? missingPart(error) : null;
+  if (part !== null) return new ProtocolError(CAPABILITY_MISSING, message, { requiredCapabilities: { [part]: {} } });
   const isMissing = code === "mcp.resource_unknown" || rpc === RESOURCE_NOT_FOUND;
   const number = UNKNOWN.includes(code) || isMissing ? INVALID_PARAMS : rpc;
   const isOurs = isMap(data) && code !== "tool.unknown";

@@ -9,7 +9,9 @@ import type { McpTransport } from "../../src/core/mcp/sdk_types.ts";
 const one = await import("@modelcontextprotocol/sdk/client/index.js");
 const oneTypes = await import("@modelcontextprotocol/sdk/types.js");
 const oneMemory = await import("@modelcontextprotocol/sdk/inMemory.js");
+const oneStdio = await import("@modelcontextprotocol/sdk/client/stdio.js");
 const two = await import("@modelcontextprotocol/client");
+const twoStdio = await import("@modelcontextprotocol/client/stdio");
 
 /** SDK 1, and SDK 2 as it negotiates: not at all, by a probe, or the newest revision only. */
 export const CLIENTS = ["sdk1", "legacy", "auto", "modern"] as const;
@@ -63,6 +65,12 @@ const HEARD = [
 export function wireFor(kind: ClientKind): [McpTransport, McpTransport] {
   const { InMemoryTransport } = kind === "sdk1" ? oneMemory : two;
   return InMemoryTransport.createLinkedPair() as unknown as [McpTransport, McpTransport];
+}
+
+/** The wire to a program that such a client starts. */
+export function stdioFor(kind: ClientKind, command: { command: string; args: string[]; env: object }): McpTransport {
+  const { StdioClientTransport } = kind === "sdk1" ? oneStdio : twoStdio;
+  return new StdioClientTransport({ ...command, stderr: "ignore" } as never) as unknown as McpTransport;
 }
 
 /** Connects a client of a kind. */
