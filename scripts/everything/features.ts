@@ -120,7 +120,14 @@ const TOOLS: readonly Feature[] = [
 ];
 
 const RESOURCES: readonly Feature[] = [
-  { name: "resources/list", see: ({ client }) => client.listResources() },
+  {
+    name: "resources/list",
+    async see({ client }) {
+      const { resources, ...rest } = await client.listResources() as { resources: Json[] };
+      // The server lists its files in the order in which its runtime finds them.
+      return { ...rest, resources: resources.toSorted((a, b) => String(a.uri) < String(b.uri) ? -1 : 1) };
+    },
+  },
   { name: "resources/templates/list", see: ({ client }) => client.listResourceTemplates() },
   { name: "resources/read: text of a template", see: ({ client }) => client.readResource({ uri: TEXT_1 }) },
   {
