@@ -162,9 +162,17 @@ export class McpRequests {
     return { answer, outcome };
   }
 
-  #askForm({ server: { plugin }, at, signal }: Asked, form: Args): Promise<Ruling> {
+  /** Asks a person; a form that nobody waits for any more is one that nobody answered. */
+  async #askForm({ server: { plugin }, at, signal }: Asked, form: Args): Promise<Ruling> {
     const what = addressIn(form) === null ? "asks for what the form says" : "asks to open an address";
-    return this.#ask({ tool: "elicit", kind: "elicitation", plugin, at, signal, form, reason: `${plugin} ${what}` });
+    const reason = `${plugin} ${what}`;
+    try {
+      return await this.#ask({ tool: "elicit", kind: "elicitation", plugin, at, signal, form, reason });
+    } catch (thrown) {
+      const { code, message } = asHostError(thrown);
+      if (!signal.aborted && code !== "host.stopped") throw thrown;
+      return { isAllowed: false, by: "nobody", reason: message, isUnanswered: true };
+    }
   }
 
   async #sample({ server: { plugin }, params, at, signal }: Asked): Promise<Answered> {

@@ -2423,6 +2423,9 @@ export const OPENAPI_TEXT: string = `{
                   "arguments": {
                     "type": "object"
                   },
+                  "content": {
+                    "type": "object"
+                  },
                   "by": {
                     "type": "string",
                     "pattern": "^[A-Za-z0-9][A-Za-z0-9 ._@+-]{0,63}$",
