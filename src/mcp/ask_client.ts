@@ -60,7 +60,8 @@ export function askClient(
   }
 
   const stop = host.approvals.on(({ type, approval }) => {
-    if (approval.sessionId !== session) return;
+    // A server's form is not for allowing or denying: a client that shows forms gets that one itself.
+    if (approval.sessionId !== session || approval.source.kind === "elicitation") return;
     if (type !== "requested") open.get(approval.id)?.abort(new Error("The request has ended"));
     else void ask(approval);
   });
