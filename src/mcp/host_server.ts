@@ -138,7 +138,7 @@ function toolHandlers(
           return server.projectCallToolResult(answer, isMap(outputSchema) ? outputSchema : undefined);
         } catch (thrown) {
           const error = asHostError(thrown);
-          if (error.code === "tool.unknown") throw error;
+          if (error.code === "tool.unknown" || error.rpc === URL_ELICITATION_REQUIRED) throw error;
           return errorAnswer(error, added);
         }
       });
@@ -251,6 +251,9 @@ const INVALID_PARAMS = -32602;
 /** Legacy revisions: there is no such resource. */
 const RESOURCE_NOT_FOUND = -32002;
 
+/** A server wants the person to open addresses before the call is made again; the data lists them. */
+const URL_ELICITATION_REQUIRED = -32042;
+
 const UNKNOWN = ["tool.unknown", "mcp.prompt_unknown", "mcp.resource_unknown", "mcp.resource_ambiguous"];
 
 /** Returns an error of the protocol: number, message, and the facts for a program. */
@@ -260,7 +263,8 @@ function protocolError({ ProtocolError }: ServerSdk, thrown: unknown, { uri }: J
   const isMissing = code === "mcp.resource_unknown" || rpc === RESOURCE_NOT_FOUND;
   const number = UNKNOWN.includes(code) || isMissing ? INVALID_PARAMS : rpc;
   const isOurs = isMap(data) && code !== "tool.unknown";
-  const facts = isMissing ? { uri } : code === "mcp.capability_missing" ? data as Json : isOurs ? { data } : {};
+  const isWhole = code === "mcp.capability_missing" || rpc === URL_ELICITATION_REQUIRED && isMap(data);
+  const facts = isMissing ? { uri } : isWhole ? data as Json : isOurs ? { data } : {};
   return new ProtocolError(number, message, { code, ...(hint !== undefined && { hint }), ...facts });
 }
 
