@@ -28,6 +28,7 @@ import { benchCage, cageGoals } from "./cage/cage_bench.ts";
 import { benchFlood, floodGoals } from "./flood/flood_bench.ts";
 import { benchEvents, eventsGoals } from "./events/events_bench.ts";
 import { benchJobs, jobsGoals } from "./jobs/jobs_bench.ts";
+import { benchMcp, mcpGoals } from "./mcp/mcp_bench.ts";
 import { benchNet, netGoals } from "./net/net_bench.ts";
 import { benchStorage, storageGoals } from "./storage/storage_bench.ts";
 import { benchChart } from "../scripts/pictures/bench_chart.ts";
@@ -46,6 +47,7 @@ const USAGE = `Usage: npm run bench -- <name> [--json] [--quick] [--write]
   memory    recall from a large memory
   flood     calls of one plugin, and the audit trail, while another prints a million lines of noise
   net       requests through the gatekeeper, opaque and with a bound secret, beside a plain proxy and none
+  mcp       a caged MCP server through a host and through kaged mcp, beside the official clients without a cage
   http      a call through the HTTP API beside the same call in process and a bare route
 
   --json    print the figures as JSON
@@ -69,6 +71,7 @@ const benches: Readonly<Record<string, Bench>> = {
   memory: { run: benchMemory, goals: memoryGoals },
   flood: { run: benchFlood, goals: floodGoals },
   net: { run: benchNet, goals: netGoals },
+  mcp: { run: benchMcp, goals: mcpGoals },
   http: { run: benchHttp, goals: httpGoals },
 };
 

@@ -120,7 +120,14 @@ const TOOLS: readonly Feature[] = [
 ];
 
 const RESOURCES: readonly Feature[] = [
-  { name: "resources/list", see: ({ client }) => client.listResources() },
+  {
+    name: "resources/list",
+    async see({ client }) {
+      const { resources, ...rest } = await client.listResources() as { resources: Json[] };
+      // The server lists its files in the order in which its runtime finds them.
+      return { ...rest, resources: resources.toSorted((a, b) => String(a.uri) < String(b.uri) ? -1 : 1) };
+    },
+  },
   { name: "resources/templates/list", see: ({ client }) => client.listResourceTemplates() },
   { name: "resources/read: text of a template", see: ({ client }) => client.readResource({ uri: TEXT_1 }) },
   {
@@ -300,7 +307,7 @@ const TASKS: readonly Feature[] = [
         const { taskId } = message.task;
         const { tasks: all } = await tasks.listTasks();
         const isListed = (all as Json[]).some((task) => task.taskId === taskId);
-        const { status } = await tasks.cancelTask(taskId);
+        const { status } = await tasks.cancelTask(taskId).catch(() => ({ status: "refused" }));
         return { isListed, status, after: (await tasks.getTask(taskId)).status };
       }
     },
@@ -336,7 +343,7 @@ function normal(value: unknown): unknown {
   const text = JSON.stringify(value ?? null, (key, part) => key === "blob" ? plainBlob(part) : part)
     .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "‹time›")
     .replace(/\b\d{1,2}:\d\d:\d\d(?:[\s\u202f][AP]M)?/g, "‹time›")
-    .replace(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{32}/g, "‹id›");
+    .replace(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{32}|job_[0-9a-f]+/g, "‹id›");
   return JSON.parse(text);
 }
 

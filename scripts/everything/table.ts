@@ -10,20 +10,19 @@ import { FEATURES, isSame } from "./features.ts";
 export const DIFFERENCES: Readonly<Record<string, string>> = {
   "server name, title and version": "kaged is the server that the client talks to",
   instructions: "each server's text stands under the name of its plugin: an agent may have several servers",
-  capabilities: "no tasks of servers: tools run as calls",
   "tools/list: name":
     "kaged offers servers no tasks of the client, and server-everything leaves its two tools for them out",
-  "tools/list: execution": "no tasks of servers: tools run as calls",
+  "tools/list: execution": "no tool insists on tasks: the host runs every tool as a call or as a task of its own",
   "environment of the server": "the cage has an environment of its own, and none of the client's",
   "a tool that does not exist":
     "an error of the protocol (-32602), as the revisions ask; the server answers with a result",
   "arguments that the tool refuses": "the host checks them first: also a result with isError, in other words",
   "resources/read: a resource that does not exist": "-32002, as the revisions before 2026 ask; the server sends -32602",
   "roots/list_changed": "is not passed on to servers",
-  "URL elicitation as an error (-32042)": "a result with isError, with the same facts in _meta",
-  "a tool as a task: created, polled, result": "no tasks of servers",
-  "a task that asks the client": "no tasks of servers",
-  "tasks/list and tasks/cancel": "no tasks of servers",
+  "a tool as a task: created, polled, result":
+    "a task is a job of the host, which calls the tool plainly; this server refuses that",
+  "a task that asks the client": "a task is a job of the host, which calls the tool plainly; this server refuses that",
+  "tasks/list and tasks/cancel": "a task is a job of the host, which calls the tool plainly; this server refuses that",
   "sampling as a task of the client": "no tasks of the client",
   "elicitation as a task of the client": "no tasks of the client",
 };

@@ -139,7 +139,8 @@ function toolHandlers(
           return server.projectCallToolResult(answer, isMap(outputSchema) ? outputSchema : undefined);
         } catch (thrown) {
           const error = asHostError(thrown);
-          if (error.code === "tool.unknown" || (era === "modern" && missingPart(error) !== null)) throw error;
+          const isMissing = era === "modern" && missingPart(error) !== null;
+          if (error.code === "tool.unknown" || error.rpc === URL_ELICITATION_REQUIRED || isMissing) throw error;
           return errorAnswer(error, added);
         }
       });
@@ -252,6 +253,9 @@ const INVALID_PARAMS = -32602;
 /** Legacy revisions: there is no such resource. */
 const RESOURCE_NOT_FOUND = -32002;
 
+/** A server wants the person to open addresses before the call is made again; the data lists them. */
+const URL_ELICITATION_REQUIRED = -32042;
+
 /** Modern revisions: the client did not declare a capability that the call takes. */
 const CAPABILITY_MISSING = -32021;
 
@@ -276,7 +280,8 @@ function protocolError(
   const isMissing = code === "mcp.resource_unknown" || rpc === RESOURCE_NOT_FOUND;
   const number = UNKNOWN.includes(code) || isMissing ? INVALID_PARAMS : rpc;
   const isOurs = isMap(data) && code !== "tool.unknown";
-  const facts = isMissing ? { uri } : code === "mcp.capability_missing" ? data as Json : isOurs ? { data } : {};
+  const isWhole = code === "mcp.capability_missing" || rpc === URL_ELICITATION_REQUIRED && isMap(data);
+  const facts = isMissing ? { uri } : isWhole ? data as Json : isOurs ? { data } : {};
   return new ProtocolError(number, message, { code, ...(hint !== undefined && { hint }), ...facts });
 }
 
