@@ -146,7 +146,8 @@ async function leftDesk(
     ...runtime,
     audit,
     secrets: { value: (value) => value, text: (text) => text }, // They were masked when the request was kept.
-    keepAlways: (_, { kind }) => kind === "hook" ? Promise.resolve(false) : Promise.reject(noHost()),
+    keepAlways: (_, { kind }) =>
+      kind === "hook" || kind === "sampling" ? Promise.resolve(false) : Promise.reject(noHost()),
     onAsk: null,
     warn: (message) => err.warning(message),
   });

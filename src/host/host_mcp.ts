@@ -6,11 +6,13 @@
 import type { Audit } from "../core/audit/audit.ts";
 import { asHostError, HostError, messageOf } from "../core/errors/host_error.ts";
 import {
+  type ClientOffer,
   MCP_LOG_LEVELS,
   type McpCallOptions,
   type McpDefinition,
   type McpEvent,
   type McpPeer,
+  type McpServerRequest,
 } from "../core/mcp/peer.ts";
 import type { Clock } from "../core/ports/ports.ts";
 import { safeAliases } from "../core/tools/safe_alias.ts";
@@ -22,16 +24,21 @@ import type { CallAt } from "./call_types.ts";
 import { fullAddress, McpAddresses, shownUri } from "./mcp_addresses.ts";
 import { McpLinks } from "./mcp_links.ts";
 import { McpLogLevels } from "./mcp_log_levels.ts";
+import { type McpRequestPorts, McpRequests } from "./mcp_requests.ts";
 import { type McpServer, type McpServerPorts, McpServers } from "./mcp_servers.ts";
 import { MAX_SUBSCRIPTIONS, McpSubscriptions } from "./mcp_subscriptions.ts";
 import type { ClientSide, HostMcp, HostPrompt } from "./mcp_types.ts";
 import type { Sessions } from "./sessions.ts";
 
 /** The host around it. */
-export interface HostMcpPorts extends McpServerPorts {
+export interface HostMcpPorts extends McpServerPorts, Pick<McpRequestPorts, "desk" | "rules"> {
   readonly audit: Pick<Audit, "emit" | "on">;
   readonly clock: Pick<Clock, "after" | "monotonic">;
-  readonly sessions: () => Pick<Sessions, "find">;
+  readonly sessions: () => Pick<Sessions, "find" | "has">;
+  /** Parts of a client that servers are told of. Default: none. */
+  readonly offers?: readonly ClientOffer[];
+  /** Answers requests of servers where the session has nobody. */
+  readonly client?: ClientSide;
   readonly warn: (message: string) => void;
 }
 
@@ -49,6 +56,7 @@ export class HostMcpRoom implements HostMcp {
   readonly #addresses: McpAddresses;
   readonly #subscriptions: McpSubscriptions;
   readonly #levels: McpLogLevels;
+  readonly #requests: McpRequests;
   readonly #clients = new Map<string, ClientSide[]>();
   readonly #listeners = new Set<{ readonly agent: string; readonly call: Listener }>();
   /** The conversation with each instance that was last seen: another one is a new process. */
@@ -62,6 +70,13 @@ export class HostMcpRoom implements HostMcp {
     const onTrouble = (server: McpServer, error: unknown): void => this.#trouble(server, error);
     this.#subscriptions = new McpSubscriptions(this.#servers, onTrouble);
     this.#levels = new McpLogLevels(this.#servers, onTrouble);
+    this.#requests = new McpRequests({
+      ...ports,
+      offers: ports.offers ?? [],
+      client: ports.client ?? {},
+      clients: (session) => this.#clients.get(session) ?? [],
+      isOpen: (session) => ports.sessions().has(session),
+    });
   }
 
   resources(agent: string): ReturnType<HostMcp["resources"]> {
@@ -184,9 +199,9 @@ export class HostMcpRoom implements HostMcp {
     };
   }
 
-  /** Returns those that answer requests of servers in a session, the newest first. */
-  clientsOf(session: string): readonly ClientSide[] {
-    return this.#clients.get(session) ?? [];
+  /** Answers a request of a server to its client. */
+  answer(server: McpServer, request: McpServerRequest): Promise<McpDefinition> {
+    return this.#requests.answer(server, request);
   }
 
   /** A server says something by itself. */
@@ -215,6 +230,7 @@ export class HostMcpRoom implements HostMcp {
   async sessionEnded(session: string): Promise<void> {
     this.#links.forget(session);
     this.#clients.delete(session);
+    this.#requests.sessionEnded(session);
     await Promise.all([this.#subscriptions.forget(session), this.#levels.forget(session)]);
   }
 

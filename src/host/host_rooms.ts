@@ -117,47 +117,24 @@ const IDLE_WINDOW_MS = 300_000;
  * @throws {HostError} `project.*`, `local.*` or `config.*` when a file of the project or the operator cannot be used.
  */
 export async function openRooms(options: HostCoreOptions, host: () => Host): Promise<HostRooms> {
-  const { runtime, home, operatorId = null } = options;
-  const { clock, ids } = runtime;
-  const tracing = await loadTracing(options.tracing);
+  const { runtime, home } = options;
+  const { clock } = runtime;
   const dir = await projectDir(options.project, runtime);
   const places = { dir, home, plugins: options.plugins ?? {}, runtime };
   await settlePackages({ runtime, home, audit: { emit() {} } });
   const loaded = await loadHostProject(places);
   const { id: projectId } = loaded.resolved;
   await recordProject(loaded.resolved, home, runtime);
-  const warn = (message: string): void => (options.onWarning ?? printWarning)(message);
-  for (const warning of loaded.ruleWarnings) warn(warningLine(warning));
-  const [model, secrets] = [new HostModel(loaded.resolved), new SecretMask()];
-  const trails = openTrails({ home, project: projectId, runtime, ...loaded.operator.audit });
-  const audit = maskedAudit(createAudit({ clock, sinks: options.audit ?? [trails] }), secrets);
-  const pins = new HostPins({ home, runtime, model, audit, warn });
+  const ground = layGround(options, loaded, await loadTracing(options.tracing));
+  const { model, pins, audit, tracing, warn } = ground;
   await pins.load(loaded.resolved.instances);
-  const ground: Ground = {
-    options,
-    loaded,
-    model,
-    pins,
-    audit,
-    secrets,
-    warn,
-    tracing,
-    emitter: options.events ? createEmitter({ ...options.events, clock, onError: listenerWarning(warn) }) : null,
-    storage: hostStorage({ runtime, home, operator: loaded.operator }),
-    logs: pluginLogs({ home, runtime }),
-    compactions: new CompactionLog(),
-    contextOf: (agent, session) => ({
-      operator_id: operatorId,
-      project_id: projectId,
-      agent_path: model.agent(agent).path,
-      session_id: session,
-      request_id: ids.create("req"),
-    }),
-  };
   const { rules, desk, ruleWatch } = openDesk(ground, () => jobs, () => store);
   const held = new HeldConnections({ ...ground, rules, desk, clock, packages: () => store });
   const mcp: HostMcpRoom = new HostMcpRoom({
     ...ground,
+    ...options.mcp,
+    rules,
+    desk,
     clock,
     supervisor: { mcp: (instance) => supervisor.mcp(instance) },
     sessions: () => sessions,
@@ -205,6 +182,39 @@ export async function openRooms(options: HostCoreOptions, host: () => Host): Pro
     warn,
   });
   return { ...called, jobs, store, secretWatch, ruleWatch, failedReloads };
+}
+
+/** Makes the rooms that stand on no other. */
+function layGround(options: HostCoreOptions, loaded: HostProject, tracing: Tracing | null): Ground {
+  const { runtime, home, operatorId = null } = options;
+  const { clock, ids } = runtime;
+  const { id: projectId } = loaded.resolved;
+  const warn = (message: string): void => (options.onWarning ?? printWarning)(message);
+  for (const warning of loaded.ruleWarnings) warn(warningLine(warning));
+  const [model, secrets] = [new HostModel(loaded.resolved), new SecretMask()];
+  const trails = openTrails({ home, project: projectId, runtime, ...loaded.operator.audit });
+  const audit = maskedAudit(createAudit({ clock, sinks: options.audit ?? [trails] }), secrets);
+  return {
+    options,
+    loaded,
+    model,
+    pins: new HostPins({ home, runtime, model, audit, warn }),
+    audit,
+    secrets,
+    warn,
+    tracing,
+    emitter: options.events ? createEmitter({ ...options.events, clock, onError: listenerWarning(warn) }) : null,
+    storage: hostStorage({ runtime, home, operator: loaded.operator }),
+    logs: pluginLogs({ home, runtime }),
+    compactions: new CompactionLog(),
+    contextOf: (agent, session) => ({
+      operator_id: operatorId,
+      project_id: projectId,
+      agent_path: model.agent(agent).path,
+      session_id: session,
+      request_id: ids.create("req"),
+    }),
+  };
 }
 
 /** Joins the rules on tools, the watch over them, and the desk, which keeps its requests beside the jobs. */

@@ -56,6 +56,8 @@ export function hostSupervisor(
         mcp.started(plugin);
       },
       onMcpEvent: (plugin, event) => mcp.heard(plugin, event),
+      mcpOffers: options.mcp?.offers ?? [],
+      onMcpRequest: (plugin, request) => mcp.answer(plugin, request),
       logLevel: operator.logLevel,
       runtimes: operator.runtimes,
       ...(recorder && { tap: recorder.tap }),

@@ -48,6 +48,7 @@ export type { ApprovalAudit, ApprovalAuditData } from "../core/audit/approval_ev
 export type { PinAuditData } from "../core/audit/pin_events.ts";
 export type { QuarantinedTool } from "../core/pins/tool_diff.ts";
 export type { DiffLine } from "../core/values/line_diff.ts";
+export type { McpAuditData, McpUseAudit } from "../core/audit/mcp_events.ts";
 export type { CompactionView, HostView, PluginUse, PluginView } from "../host/view_types.ts";
 export type { CompactionRecord } from "../host/compaction_log.ts";
 export { Feed, type FeedEntry, type FeedOptions, type FeedPlace } from "../core/values/feed.ts";

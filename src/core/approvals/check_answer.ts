@@ -11,7 +11,7 @@ import type { ApprovalAnswer, ApprovalScope } from "./types.ts";
 
 const DECISIONS = ["allow", "deny"] as const;
 const SCOPES: readonly ApprovalScope[] = ["once", "session", "always"];
-const KEYS = ["decision", "scope", "reason", "arguments"];
+const KEYS = ["decision", "scope", "reason", "arguments", "content"];
 /** Most characters of a reason: it reaches the model and the audit. */
 const MAX_REASON = 2_000;
 
@@ -22,20 +22,29 @@ export function checkAnswer(given: unknown): ApprovalAnswer & { readonly scope: 
   if (unknown !== undefined) {
     throw invalid(`It has no field ${shown(unknown)}`, didYouMean(unknown, KEYS, `Fields: ${KEYS.join(", ")}`));
   }
-  const { decision, scope = "once", reason, arguments: edited } = given;
+  const { decision, scope = "once", reason: words, arguments: edited, content } = given;
   const known = <T extends string>(value: unknown, words: readonly T[]): value is T => words.includes(value as T);
   if (!known(decision, DECISIONS)) throw notOneOf("decision", decision, DECISIONS);
   if (!known(scope, SCOPES)) throw notOneOf("scope", scope, SCOPES);
-  if (reason !== undefined && typeof reason !== "string") throw invalid("reason is no text", "Write it in words");
-  if (edited === undefined) return { decision, scope, ...(reason !== undefined && { reason: cut(reason) }) };
+  if (words !== undefined && typeof words !== "string") throw invalid("reason is no text", "Write it in words");
+  const reason = words === undefined ? {} : { reason: words.slice(0, MAX_REASON) };
+  if (content !== undefined) return { decision, scope, ...reason, content: filledIn(content, { decision, edited }) };
+  if (edited === undefined) return { decision, scope, ...reason };
   if (!isMap(edited)) throw invalid("arguments is no object", "Send the whole arguments, as the tool takes them");
   if (decision !== "allow" || scope !== "once") {
     throw invalid("Edited arguments are for one call that is allowed", 'Leave them out, or answer "allow" and "once"');
   }
-  return { decision, scope, arguments: edited, ...(reason !== undefined && { reason: cut(reason) }) };
+  return { decision, scope, arguments: edited, ...reason };
 }
 
-const cut = (reason: string): string => reason.slice(0, MAX_REASON);
+function filledIn(
+  content: unknown,
+  { decision, edited }: { readonly decision: string; readonly edited: unknown },
+): Readonly<Record<string, unknown>> {
+  if (!isMap(content)) throw invalid("content is no object", "Send the fields of the form with their values");
+  if (decision === "allow" && edited === undefined) return content;
+  throw invalid("Content fills in a form that is allowed", 'Answer "allow" with content and without arguments');
+}
 
 function notOneOf(field: string, value: unknown, words: readonly string[]): HostError {
   const hint = typeof value === "string" ? didYouMean(value, words, `Write one of: ${words.join(", ")}`) : null;

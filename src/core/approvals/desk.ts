@@ -7,6 +7,7 @@
 import { HostError, messageOf } from "../errors/host_error.ts";
 import type { Page } from "../values/page_of.ts";
 import { checkAnswer } from "./check_answer.ts";
+import { checkFilledIn } from "./check_filled_in.ts";
 import { DeskLog } from "./desk_log.ts";
 import type { ApprovalEvent, Approvals, AskedCall, DeskFigures, DeskPorts, Ruling } from "./desk_types.ts";
 import { requestOf } from "./request_of.ts";
@@ -105,6 +106,7 @@ export class Desk implements Approvals {
     if (asked.state !== "waiting") throw endedError(asked);
     checkReach(asked, answer);
     const masked = this.#ports.secrets.value(answer);
+    checkFilledIn(asked, answer, masked);
     const [waiter] = this.#waiters.of(id);
     // As they are kept: a secret that the person wrote would be sent as its mask.
     if (masked.arguments && waiter) await sentArguments(masked.arguments, waiter.approval, waiter.call);
@@ -236,7 +238,7 @@ export class Desk implements Approvals {
     } catch (error) {
       warn(`A request that ran out could not be ended: ${messageOf(error)}`);
     }
-    this.#leave(waiter, { isAllowed: false, by: "nobody", reason: UNANSWERED });
+    this.#leave(waiter, { isAllowed: false, by: "nobody", reason: UNANSWERED, isUnanswered: true });
   }
 
   async #withdraw({ approval: { id } }: Waiter, reason: string): Promise<void> {
@@ -265,10 +267,14 @@ export class Desk implements Approvals {
   async #rulingOf(done: Approval, call: AskedCall): Promise<Ruling> {
     const { state, end } = done;
     const by = end?.by ?? "nobody";
-    const { scope = "once", arguments: edited } = end?.answer ?? {};
+    const { scope = "once", arguments: edited, content } = end?.answer ?? {};
     const reach = scope === "once" ? {} : { scope };
-    if (state !== "allowed") return { isAllowed: false, by, reason: end?.reason ?? "A person said no", ...reach };
-    if (!edited) return { isAllowed: true, arguments: call.arguments, isEdited: false, by, ...reach };
+    const unanswered = state === "denied" ? {} : { isUnanswered: true as const };
+    if (state !== "allowed") {
+      return { isAllowed: false, by, reason: end?.reason ?? "A person said no", ...reach, ...unanswered };
+    }
+    const filled = content ? { content } : {};
+    if (!edited) return { isAllowed: true, arguments: call.arguments, isEdited: false, by, ...reach, ...filled };
     return { isAllowed: true, arguments: await sentArguments(edited, done, call), isEdited: true, by };
   }
 

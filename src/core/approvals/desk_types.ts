@@ -40,8 +40,21 @@ export interface AskedCall
 /** What became of it. */
 export type Ruling =
   & (
-    | { readonly isAllowed: true; readonly arguments: Args; readonly isEdited: boolean; readonly by: string }
-    | { readonly isAllowed: false; readonly by: string; readonly reason: string }
+    | {
+      readonly isAllowed: true;
+      readonly arguments: Args;
+      readonly isEdited: boolean;
+      readonly by: string;
+      /** What the person filled in; absent for all but forms. */
+      readonly content?: Args;
+    }
+    | {
+      readonly isAllowed: false;
+      readonly by: string;
+      readonly reason: string;
+      /** Nobody said no: the request ran out, or was withdrawn. */
+      readonly isUnanswered?: true;
+    }
   )
   /** How far the answer reaches, where that is beyond this call and the answer was given to it. */
   & { readonly scope?: Exclude<ApprovalScope, "once"> };

@@ -17,8 +17,14 @@ export interface Answered {
   readonly answer: StandingAnswer | null;
 }
 
+/** Sources whose answers are for one plugin: others may ask for the same. */
+const OF_ONE_PLUGIN: readonly ApprovalSource["kind"][] = ["network", "sampling"];
+
 /** Checks that an answer can be kept for later calls as far as it is to reach. Throws `approval.answer_invalid`. */
 export function checkReach({ sources }: Pick<Approval, "sources">, { scope }: Pick<ApprovalAnswer, "scope">): void {
+  if (scope !== undefined && scope !== "once" && sources.some(({ kind }) => kind === "elicitation")) {
+    throw invalid("A form is filled in once: the next one may ask for something else", 'Answer "once"');
+  }
   if (scope !== "always" || !sources.some(({ kind, id }) => kind === "hook" && id === NAMELESS)) return;
   throw invalid(
     "A handler that asks has no name, so that the answer would hold for every handler without one",
@@ -33,8 +39,8 @@ export function standingFor(
 ): Answered[] {
   const fits = (kept: StandingAnswer, { kind, id }: ApprovalSource): boolean =>
     kept.tool === tool && kept.agentPath === agentPath && kept.source.kind === kind && kept.source.id === id &&
-    // The same host may be asked for by every plugin: an answer is for the one that it was given to.
-    (kind !== "network" || kept.plugin === plugin) && (kept.sessionId === null || kept.sessionId === sessionId);
+    (!OF_ONE_PLUGIN.includes(kind) || kept.plugin === plugin) &&
+    (kept.sessionId === null || kept.sessionId === sessionId);
   return asked.map((one) => ({ ...one, answer: all.findLast((kept) => fits(kept, one.source)) ?? null }));
 }
 
@@ -52,7 +58,7 @@ export async function keepAnswer(
 ): Promise<void> {
   const { scope = "once", decision } = answer;
   const { id, projectId, agentPath, tool, end } = done;
-  const plugin = done.source.kind === "network" ? { plugin: done.plugin ?? "" } : {};
+  const plugin = OF_ONE_PLUGIN.includes(done.source.kind) ? { plugin: done.plugin ?? "" } : {};
   const sessionId = scope === "session" ? done.sessionId : null;
   if (scope === "once" || (scope === "session" && sessionId === null)) return;
   for (const source of done.sources) {

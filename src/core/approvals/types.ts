@@ -23,11 +23,11 @@ export interface ApprovalRequest {
   readonly sessionId: string | null;
   /** The background job that makes the call, or null. */
   readonly jobId: string | null;
-  /** Full name of the tool; for the network, `connect`. */
+  /** Full name of the tool; `connect` for the network, `elicit` and `sample` for requests of MCP servers. */
   readonly tool: string;
   /** Plugin that offers the tool; null for a tool of the embedder's own loop. */
   readonly plugin: string | null;
-  /** The arguments as they would be sent. */
+  /** The arguments as they would be sent; for `elicit`, the server's message and the form (`requestedSchema`). */
   readonly arguments: Readonly<Record<string, unknown>>;
   /** Whether parts of the arguments are left out for their size. Those of a list can be read with the request's id. */
   readonly argumentsCut: boolean;
@@ -54,6 +54,8 @@ export interface ApprovalAnswer {
   readonly reason?: string;
   /** The arguments to be sent in place of the request's. Only with `allow` and `once`. */
   readonly arguments?: Readonly<Record<string, unknown>>;
+  /** What a person filled in, where the request is the form of an MCP server (`elicitation`). Only with `allow`. */
+  readonly content?: Readonly<Record<string, unknown>>;
 }
 
 /** Where a request is in its life; all but the first are final. */
@@ -93,7 +95,7 @@ export interface StandingAnswer {
   readonly agentPath: string;
   /** Full name of the tool. */
   readonly tool: string;
-  /** The plugin whose connections it is about; absent for calls of tools. */
+  /** The plugin whose connections or requests it is about; absent for calls of tools. */
   readonly plugin?: string;
   /** Whose question it answers. */
   readonly source: ApprovalSource;

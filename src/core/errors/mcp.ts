@@ -40,12 +40,6 @@ export const MCP_ERRORS: Readonly<Record<string, ErrorRow>> = {
   ...rows("mcp", -32601, 404, {
     not_offered: ["The plugin is no MCP server, or has no such part", "See what it offers: kaged mcp list"],
   }),
-  ...rows("mcp", -32603, 422, {
-    input_refused: [
-      "The MCP server needs something of its client that the host does not offer it",
-      "Offer it (elicitation, sampling or roots), or use the tool in another way",
-    ],
-  }),
   ...rows("mcp", -32602, 404, {
     resource_unknown: ["No MCP server of the agent has such a resource", "List the resources of the agent"],
     prompt_unknown: ["No MCP server of the agent has such a prompt", "List the prompts of the agent"],
@@ -61,6 +55,12 @@ export const MCP_ERRORS: Readonly<Record<string, ErrorRow>> = {
   }),
   ...rows("mcp", -32001, 403, {
     request_refused: ["The host, or a person, refused a request of an MCP server", "Read the reason"],
+  }),
+  ...rows("mcp", -32603, 422, {
+    input_refused: [
+      "The MCP server needs something of its client that the host does not offer it",
+      "Offer it (elicitation, sampling or roots), or use the tool in another way",
+    ],
   }),
   ...rows("mcp", -32603, 409, {
     tool_collision: ["Two tools of an MCP server have one name here", "Rename one of the two in the server"],

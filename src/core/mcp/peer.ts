@@ -68,12 +68,6 @@ export interface McpPrompt {
   readonly definition: McpDefinition;
 }
 
-/** Settings of one call of an MCP server. */
-export interface McpCallOptions extends CallOptions {
-  /** For whom it is made: a request that the server makes meanwhile belongs there. */
-  readonly at?: { readonly agent: string; readonly session: string };
-}
-
 /**
  * A running MCP server. Lists are read page by page within bounds, and kept until the server says that they changed; those
  * of a server that reports no changes are kept for as long as it allows, or for a moment. Every call rejects with `mcp.not_offered` where the server has no such part, with `mcp.malformed`, or with the server's error.

@@ -46,10 +46,11 @@ const KEYS: SettingRules<keyof Written> = {
 };
 
 /** The rules of the settings in `[approvals]`. */
-export const APPROVAL_RULES: SettingRules<"destructive" | "wait_sec" | "network"> = {
+export const APPROVAL_RULES: SettingRules<"destructive" | "wait_sec" | "network" | "sampling"> = {
   destructive: oneOf(DECISIONS),
   wait_sec: wholeNumber(1, 86_400, "It is not a whole number of seconds from 1 to 86400"),
   network: oneOf(["refuse", "ask"]),
+  sampling: oneOf(["allow", "ask", "deny"]),
 };
 
 /** Returns what a config says of calls; each mistake is reported at its place, and a rule that never decides warned of. */

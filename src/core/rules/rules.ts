@@ -6,9 +6,15 @@
 
 /** What makes a call wait for a person. */
 export interface ApprovalSource {
-  /** A rule of the operator or the project, a handler of `PreToolUse`, or the network of a cage. */
-  readonly kind: "rule" | "hook" | "network";
-  /** Names it: `config.toml:12`, `project.yaml:primary:mail.send`, the id of a handler, `net:api.example.org:443`. */
+  /**
+   * A rule of the operator or the project, a handler of `PreToolUse`, the network of a cage, or an MCP server: with a form
+   * for the person (`elicitation`), or with messages for the client's model (`sampling`).
+   */
+  readonly kind: "rule" | "hook" | "network" | "elicitation" | "sampling";
+  /**
+   * Names it: `config.toml:12`, `project.yaml:primary:mail.send`, the id of a handler, `net:api.example.org:443`, the name
+   * of the plugin that is the MCP server.
+   */
   readonly id: string;
 }
 
@@ -42,10 +48,17 @@ export interface ApprovalSettings {
   readonly waitSec: number;
   /** Whether a connection that is not granted is refused at once or held for a person. Default `refuse`. */
   readonly network: "refuse" | "ask";
+  /** What becomes of a request of an MCP server for the client's model, where one is offered. Default `ask`. */
+  readonly sampling: "allow" | "ask" | "deny";
 }
 
 /** Settings of a machine without an `[approvals]` table. */
-export const DEFAULT_APPROVALS: ApprovalSettings = { destructive: "allow", waitSec: 600, network: "refuse" };
+export const DEFAULT_APPROVALS: ApprovalSettings = {
+  destructive: "allow",
+  waitSec: 600,
+  network: "refuse",
+  sampling: "ask",
+};
 
 /** What the operator's file says of calls. */
 export interface OperatorRules {

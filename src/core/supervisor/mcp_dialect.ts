@@ -61,7 +61,8 @@ export function mcpDialect(ports: DialectPorts): Dialect {
   /** A server may ping the host, and ask for the parts that are offered to it. */
   function onRequest({ method, params, signal }: IncomingRequest): unknown {
     if (method === "ping") return {};
-    return requests.take(method, params, { at: calls.place, signal });
+    const release = connection.hold(); // A person may take longer to answer it than a call may take.
+    return requests.take(method, params, { at: calls.place, signal }).finally(release);
   }
 
   function onNotification(method: string, params: unknown): void {

@@ -2604,6 +2604,9 @@ export const OPENAPI_TEXT: string = `{
                   "arguments": {
                     "type": "object"
                   },
+                  "content": {
+                    "type": "object"
+                  },
                   "by": {
                     "type": "string",
                     "pattern": "^[A-Za-z0-9][A-Za-z0-9 ._@+-]{0,63}$",
@@ -5312,15 +5315,17 @@ export const OPENAPI_TEXT: string = `{
         "type": "object",
         "properties": {
           "kind": {
-            "description": "A rule of the operator or the project, a handler of \`PreToolUse\`, or the network of a cage.",
+            "description": "A rule of the operator or the project, a handler of \`PreToolUse\`, the network of a cage, or an MCP server: with a form for the person (\`elicitation\`), or with messages for the client's model (\`sampling\`).",
             "enum": [
               "rule",
               "hook",
-              "network"
+              "network",
+              "elicitation",
+              "sampling"
             ]
           },
           "id": {
-            "description": "Names it: \`config.toml:12\`, \`project.yaml:primary:mail.send\`, the id of a handler, \`net:api.example.org:443\`.",
+            "description": "Names it: \`config.toml:12\`, \`project.yaml:primary:mail.send\`, the id of a handler, \`net:api.example.org:443\`, the name of the plugin that is the MCP server.",
             "type": "string"
           }
         },
@@ -5355,6 +5360,10 @@ export const OPENAPI_TEXT: string = `{
           },
           "arguments": {
             "description": "The arguments to be sent in place of the request's. Only with \`allow\` and \`once\`.",
+            "type": "object"
+          },
+          "content": {
+            "description": "What a person filled in, where the request is the form of an MCP server (\`elicitation\`). Only with \`allow\`.",
             "type": "object"
           }
         },
