@@ -15,8 +15,8 @@ import { judgeTools, pinnedPart, pinsOf, type VersionPins } from "../core/pins/t
 import type { Runtime } from "../core/ports/ports.ts";
 import type { ResolvedInstance } from "../core/project/types.ts";
 import type { PluginInfo } from "../core/supervisor/types.ts";
-import { approveTools, auditPinned } from "../packages/install/pin_tools.ts";
-import { noteDrift, pinVersion } from "../packages/installed/pin_store.ts";
+import { auditApproved, auditPinned } from "../packages/install/pin_tools.ts";
+import { approvePins, noteDrift, pinVersion } from "../packages/installed/pin_store.ts";
 import { canonicalText } from "../core/values/canonical_text.ts";
 import { type HostModel, registerTools } from "./model.ts";
 
@@ -88,24 +88,26 @@ export class HostPins {
 
   /** Approves tools of a plugin, each by the hash of the definition that was shown; agents have them at once. */
   async approve(plugin: string, tools: Readonly<Record<string, string>>): Promise<void> {
-    const { home, runtime, audit, model } = this.#options;
-    model.instancesOf(plugin); // Throws for a plugin that the project lacks.
+    this.#options.model.instancesOf(plugin); // Throws for a plugin that the project lacks.
     await this.settled();
-    const hash = this.#known.get(plugin)?.hash ?? "";
-    await approveTools(plugin, hash, tools, { home, runtime, audit });
+    await approvePins(plugin, this.#known.get(plugin)?.hash ?? "", tools, this.#options);
     await this.renew(plugin);
   }
 
-  /** Reads the pins of a plugin again, and judges its tools by them. */
+  /** Reads the pins of a plugin again, judges its tools by them, and audits those that were approved. */
   async renew(plugin: string): Promise<void> {
-    const { model } = this.#options;
+    const { model, audit } = this.#options;
     const own = model.instancesOf(plugin).find(isPinned);
     await this.settled();
-    if (own) await this.#read(plugin, own.hash!);
+    if (!own) return;
+    const before = this.#known.get(plugin)?.pins?.tools ?? {};
+    await this.#read(plugin, own.hash!);
     for (const { instance } of model.instancesOf(plugin)) {
       const info = this.#listed.get(instance);
       if (info) this.register(info);
     }
+    // Only now: a listener to the audit finds the tools in place.
+    auditApproved(plugin, before, this.#known.get(plugin)?.pins?.tools ?? {}, audit);
     await this.settled();
   }
 

@@ -56,6 +56,7 @@ export interface ServedSession {
 const CHANGES: ReadonlySet<AuditType> = new Set([
   "plugin.initialized",
   "plugin.tools_listed",
+  "plugin.tool_approved",
   "plugin.failed",
   "plugin.disabled",
 ]);

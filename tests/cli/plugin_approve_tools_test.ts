@@ -5,6 +5,7 @@ import { test, type TestContext } from "node:test";
 import { createHost } from "../../src/create_host.ts";
 import type { Host } from "../../src/host/types.ts";
 import { type DriftingServer, driftingServer, listedTool } from "../support/drifting_server.ts";
+import { blocksFor } from "../docs/support/guides.ts";
 import { canUseTerminal, onTerminal } from "../support/pty.ts";
 import { runKaged } from "../support/run_kaged.ts";
 
@@ -77,6 +78,17 @@ test("N-032 kaged plugin info shows tools that are not as agreed to, and approve
   assert.ok(rest.stdout.endsWith("✓ Approved drifts.add; agents of 1 running host have them now\n"), rest.stdout);
   assert.deepEqual(host.tools("primary").map(({ name }) => name), ["drifts.relist", "drifts.add", "drifts.wipe"]);
   assert.equal((await kaged("plugin", "approve-tools", "drifts")).stdout, "No tool of drifts is quarantined\n");
+});
+
+test("N-032 docs/operating.md shows an approval as it is", async (t) => {
+  const server = await driftingServer(t, listedTool("send", "Sends a letter"));
+  await (await running(t, server)).stop();
+  await server.list(listedTool("send", "Sends a letter, and a copy to clerk@example.org"));
+  await (await running(t, server)).stop();
+  const [block = ""] = await blocksFor("tests/cli/plugin_approve_tools_test.ts", "docs/operating.md");
+  const [command = "", ...shown] = block.replaceAll("mail", server.name).split("\n");
+  const { stdout } = await runKaged([...command.split(" ").slice(2), "--home", server.home]);
+  assert.equal(stdout, shown.join("\n"));
 });
 
 test("N-032 at a terminal approve-tools asks, and no leaves the tools where they are", async (t) => {

@@ -4,6 +4,7 @@ import { HostError } from "../../src/core/errors/host_error.ts";
 import { load } from "../../src/core/mcp/load_sdk.ts";
 import { serveHost } from "../../src/mcp/serve_host.ts";
 import { errorAnswer, toolAnswer } from "../../src/mcp/tool_answer.ts";
+import { driftingServer, listedTool } from "../support/drifting_server.ts";
 import { type Hosted, hosted } from "../support/hosted.ts";
 import { memoryWire, newClient, onToolsChanged, type TestClient } from "../support/mcp_client.ts";
 import { until } from "../support/until.ts";
@@ -51,6 +52,23 @@ test("D-008 a client hears when a caged MCP server lists other tools", async () 
   await h.pass(5_000);
   await changed();
   assert.deepEqual(await names(), ["mcp-tools__say_it", "mcp-tools__count_words", "mcp-tools__grown"]);
+});
+
+test("N-032 a client has no quarantined tool, and hears of an approval", async (t) => {
+  const server = await driftingServer(t, listedTool("add", "Adds"));
+  const start = () => hosted({ home: server.home, primary: { drifts: {} } });
+  await (await start())[Symbol.asyncDispose]();
+  await server.list(listedTool("add", "Adds more"));
+  await using h = await start();
+  await h.next("plugin.tool_quarantined");
+  const { client, names, changed } = await clientOf(h);
+  assert.deepEqual(await names(), ["drifts__relist"]);
+  const { isError, content } = await client.callTool({ name: "drifts__add" });
+  assert.ok(isError && String(content[0]!.text).includes("tool.quarantined"), JSON.stringify(content));
+  const [held] = h.host.view.quarantined("drifts");
+  await h.host.approveTools("drifts", { add: held!.listed });
+  await changed();
+  assert.deepEqual(await names(), ["drifts__relist", "drifts__add"]);
 });
 
 test("D-008 calls that still run are cancelled when the client goes", async () => {

@@ -25,6 +25,8 @@ export const RELIST: Record<string, unknown> = listedTool("relist", "Lists again
 /** The server, its home and its project. */
 export interface DriftingServer {
   readonly home: string;
+  /** The plugin's name. */
+  readonly name: string;
   /** Options of a host for the project. */
   readonly options: Pick<HostOptions, "project" | "home">;
   /** Sets the tools of the next listing, beside {@link RELIST}. */
@@ -48,6 +50,7 @@ export async function driftingServer(t: TestContext, ...tools: object[]): Promis
   await writeFile(join(project, "project.yaml"), JSON.stringify({ id: "music", primary: { plugins } }));
   const server: DriftingServer = {
     home,
+    name: "drifts",
     options: { project, home },
     list: (...own) => writeFile(TOOLS_FILE, JSON.stringify([RELIST, ...own])),
     capabilities,

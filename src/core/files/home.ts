@@ -16,7 +16,7 @@ export function homeFolder(given: string | undefined, env: (name: string) => str
 }
 
 /** Files and folders of a home that decide what runs, and with which rights. */
-const DECIDING = ["local.toml", "config.toml", "trust.json", "plugins"];
+const DECIDING = ["local.toml", "config.toml", "trust.json", "plugins", "pins"];
 const WRITABLE_BY_GROUP = 0o020;
 const WRITABLE_BY_ALL = 0o002;
 const STICKY = 0o1000;

@@ -8,6 +8,7 @@
 export interface DiffLine {
   /** ` ` kept, `-` taken out, `+` put in. */
   readonly mark: " " | "-" | "+";
+  /** The line, without its end. */
   readonly text: string;
 }
 

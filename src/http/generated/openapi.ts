@@ -3923,6 +3923,7 @@ export const OPENAPI_TEXT: string = `{
             ]
           },
           "text": {
+            "description": "The line, without its end.",
             "type": "string"
           }
         },

@@ -5,7 +5,7 @@
  */
 import type { Audit } from "../../core/audit/audit.ts";
 import type { McpTool } from "../../core/mcp/mcp_tool.ts";
-import { pinsOf, type VersionPins } from "../../core/pins/tool_pins.ts";
+import { type PinnedTools, pinsOf, type VersionPins } from "../../core/pins/tool_pins.ts";
 import { readLocalConfig } from "../../core/project/local_config.ts";
 import { approvePins, type PinnedVersion, type PinPorts, pinVersion } from "../installed/pin_store.ts";
 import { recordOf } from "./change_installed.ts";
@@ -63,9 +63,20 @@ export async function approveTools(
   tools: Readonly<Record<string, string>>,
   ports: PinToolsPorts,
 ): Promise<void> {
-  const { before } = await approvePins(name, hash, tools, ports);
-  for (const [tool, listed] of Object.entries(tools)) {
-    const pinned = Object.hasOwn(before.tools, tool) ? before.tools[tool]!.sha256 : null;
-    ports.audit.emit("plugin.tool_approved", { name, instance: name }, { tool: `${name}.${tool}`, pinned, listed });
+  const { before, after } = await approvePins(name, hash, tools, ports);
+  auditApproved(name, before.tools, after.tools, ports.audit);
+}
+
+/** Audits each tool that is pinned otherwise than before. */
+export function auditApproved(
+  name: string,
+  before: PinnedTools,
+  after: PinnedTools,
+  audit: Pick<Audit, "emit">,
+): void {
+  for (const [tool, { sha256: listed }] of Object.entries(after)) {
+    const pinned = Object.hasOwn(before, tool) ? before[tool]!.sha256 : null;
+    if (pinned === listed) continue;
+    audit.emit("plugin.tool_approved", { name, instance: name }, { tool: `${name}.${tool}`, pinned, listed });
   }
 }

@@ -29,7 +29,7 @@ const runtime = await detectRuntime();
 /** A home with the files that decide what runs, and mode 0755. */
 async function someHome(t: TestContext): Promise<string> {
   const home = join(await scratchDir(t), "home");
-  await mkdir(join(home, "plugins"), { recursive: true });
+  for (const name of ["plugins", "pins"]) await mkdir(join(home, name), { recursive: true });
   for (const name of ["local.toml", "config.toml"]) await writeFile(join(home, name), "");
   await writeFile(join(home, "trust.json"), "{}");
   return home;
@@ -45,7 +45,7 @@ test("a home that is the operator's alone passes, also below a folder like /tmp,
 
 test("a home that others may write is refused, and so is each file in it that decides what runs", async (t) => {
   const home = await someHome(t);
-  for (const name of ["", "/local.toml", "/config.toml", "/trust.json", "/plugins"]) {
+  for (const name of ["", "/local.toml", "/config.toml", "/trust.json", "/plugins", "/pins"]) {
     for (const mode of [0o777, 0o775, 0o702]) {
       await chmod(home + name, mode);
       const hint = `Look at what it holds, then run chmod go-w ${home + name}`;
