@@ -12,7 +12,15 @@ import { hostLimits } from "../../host/host_limits.ts";
 import { operate, type Operator, unknownPlugin, withStorage } from "../operator.ts";
 import { requirePluginName } from "../options.ts";
 import { describeSecrets } from "../../packages/consent/describe_secret.ts";
-import { describeAll, printAdded, printCapabilities, printFacts, printSecrets, printWithheld } from "../print_plan.ts";
+import {
+  describeAll,
+  printAdded,
+  printCapabilities,
+  printFacts,
+  printSecrets,
+  printServer,
+  printWithheld,
+} from "../print_plan.ts";
 import { hostsWith } from "../../http/running_hosts.ts";
 import { counted, type Terminal } from "../terminal.ts";
 import { installedJson } from "./plugin_list.ts";
@@ -100,6 +108,7 @@ function printInfo(name: string, info: Info, operator: Operator): void {
   if (manifest) printCapabilities(describeAll({ name, capabilities: asked }, operator), out);
   if (manifest) printAdded(describeAll({ name, capabilities: added }, operator), out);
   if (manifest) printWithheld(describeAll({ name, capabilities: manifest.withheld ?? [] }, operator), out);
+  printServer(manifest?.url, out);
   if (manifest) printSecrets(describeSecrets(manifest), out);
   for (const { project, sessions, instances } of hosts) {
     // A running host of an older version counts no refusals.
