@@ -121,7 +121,8 @@ function printInfo(name: string, info: Info, operator: Operator): void {
     }
   }
   const { tier, memory_mb, cpu_shares, pids } = limits;
-  line(`  limits: ${memory_mb} MB, ${cpu_shares} CPU shares, ${pids} processes and threads, by ${tier}`);
+  const isHere = manifest?.url === undefined;
+  if (isHere) line(`  limits: ${memory_mb} MB, ${cpu_shares} CPU shares, ${pids} processes and threads, by ${tier}`);
   line(`  storage: ${counted(storage.tables.length, "table")}, ${storage.bytes} bytes`);
   for (const { name, rows, bytes } of storage.tables) {
     line(`    ${name}  ${rows === null ? "? rows" : counted(rows, "row")}, ${bytes} bytes`);
