@@ -11,7 +11,7 @@ import { fileURLToPath } from "node:url";
 import { permits } from "../../../src/core/values/permits.ts";
 import { compiledCode } from "../../support/compiled_code.ts";
 import { scriptCommand } from "../../support/run_kaged.ts";
-import { EXPECTED_FAILURES, NOTHING_CHECKED } from "./expected_client.ts";
+import { expectedFailure, NOTHING_CHECKED } from "./expected_client.ts";
 
 const place = (path: string): string => fileURLToPath(new URL(`../../../${path}`, import.meta.url));
 const NODE = place("node_modules/.bin/node");
@@ -64,9 +64,9 @@ async function outcomes(suite: string, scenarios: readonly string[]): Promise<Ou
 }
 
 /** Returns what contradicts the lists: a failure that is not in them, and an entry that is wrong. */
-function surprises(found: readonly Outcome[]): string[] {
+function surprises(suite: string, found: readonly Outcome[]): string[] {
   return found.flatMap(({ scenario, isPassed, passed, text }) => {
-    const isListed = Object.hasOwn(EXPECTED_FAILURES, scenario);
+    const isListed = expectedFailure(suite, scenario) !== null;
     if (isPassed && isListed) return [`${scenario} passes: take it off the list`];
     if (!isPassed && !isListed) return [`${scenario} fails:\n${text.slice(-3000)}`];
     const isEmpty = isPassed && passed === 0;
@@ -85,10 +85,10 @@ for (const suite of ["@modelcontextprotocol/conformance", "mcp-conformance-0.1"]
       const scenarios = await (list ??= scenariosOf(suite));
       const found = await outcomes(suite, scenarios.filter((_, index) => index % PARTS === part));
       for (const { scenario, isPassed, passed, failed } of found) {
-        const reason = EXPECTED_FAILURES[scenario] ?? NOTHING_CHECKED[scenario] ?? "";
+        const reason = expectedFailure(suite, scenario) ?? NOTHING_CHECKED[scenario] ?? "";
         t.diagnostic(`| ${scenario} | ${isPassed ? "passes" : "fails"} | ${passed}/${passed + failed} | ${reason} |`);
       }
-      assert.deepEqual(surprises(found), []);
+      assert.deepEqual(surprises(suite, found), []);
       assert.ok(scenarios.length > 20, `${scenarios.length} scenarios`);
     });
   }
