@@ -101,9 +101,10 @@ export function GrantForm({ offer, doing, approve, children }: {
 }
 
 /** The plugin's roles, hooks and tools: they need no grant, and reach into the agent's work all the same. */
-function Contributed({ of: { source, roles, hooks, tools, protocol } }: { of: ConsentOffer }): JSX.Element {
-  const named = protocol === "mcp_stdio" ? ["an MCP server lists them when it runs"] : tools.map(({ name }) => name);
-  const rows = Object.entries({ Files: [source], Roles: roles, Hooks: hooks, Tools: named });
+function Contributed({ of: { source, roles, hooks, tools, protocol, server } }: { of: ConsentOffer }): JSX.Element {
+  const named = protocol !== "kaged_stdio" ? ["an MCP server lists them when it runs"] : tools.map(({ name }) => name);
+  const elsewhere = server === undefined ? [] : [`talks to ${server}; nothing of it runs on this machine`];
+  const rows = Object.entries({ Files: [source], Server: elsewhere, Roles: roles, Hooks: hooks, Tools: named });
   return (
     <dl class="facts">
       {rows.filter(([, names]) => names.length > 0).map(([name, names]) => (

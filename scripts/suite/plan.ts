@@ -29,6 +29,7 @@ export const HEAVY: readonly string[] = [
   "./tests/console/", // A browser in front of the API that tests/http asks directly.
   "./tests/core/cage/escapes_", // Walls of the kernel, whoever asked for them.
   "./tests/operator/conformance/check_conformance_test.ts",
+  "./tests/mcp/conformance/client_conformance_test.ts", // Seventy programs, each with a server of the suite.
   "./tests/packages/install/killed_test.ts",
   "./tests/core/manifest/hostile_manifest_test.ts",
   "./tests/hookspec/emit/", // Compilers of other languages.

@@ -11,6 +11,7 @@ import type { Contributions } from "../packages/install/consent_types.ts";
 import type { InstallPlan } from "../packages/install/plan.ts";
 import { sourceText } from "../packages/install/source.ts";
 import type { Manifest } from "../core/manifest/manifest.ts";
+import { speaksMcp } from "../core/manifest/speaks_mcp.ts";
 import type { Operator } from "./operator.ts";
 import type { Printer } from "./terminal.ts";
 
@@ -113,13 +114,24 @@ export function printWithheld(withheld: readonly CapabilityDescription[], { line
 }
 
 /** Prints the secrets, roles, hooks and tools of a plugin, which need no grant and still reach into the agent's work. */
-export function printContributions({ roles, hooks, tools, protocol, secrets }: Contributions, out: Printer): void {
+export function printContributions(
+  { roles, hooks, tools, protocol, server, secrets }: Contributions,
+  out: Printer,
+): void {
   const { line } = out;
+  printServer(server, out);
   printSecrets(secrets, out);
-  const named = protocol === "mcp_stdio" ? ["an MCP server lists them when it runs"] : tools.map(({ name }) => name);
+  const named = speaksMcp({ runtime: protocol })
+    ? ["an MCP server lists them when it runs"]
+    : tools.map(({ name }) => name);
   for (const [what, names] of Object.entries({ roles, hooks, tools: named })) {
     if (names.length > 0) line(`  ${what}: ${names.join(", ")}`);
   }
+}
+
+/** Prints where a server elsewhere is, and that nothing of it runs here. */
+export function printServer(url: string | undefined, { line }: Printer): void {
+  if (url !== undefined) line(`  server: talks to ${url}; nothing of it runs on this machine`);
 }
 
 /** Prints what becomes of each value that the operator is asked for. */

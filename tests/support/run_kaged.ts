@@ -52,11 +52,16 @@ export function kagedCommand(args: readonly string[]): { command: string; args: 
   return { command: process.execPath, args: [...prefix(), ...args] };
 }
 
-/** Arguments before the command's own, for this runtime. */
-function prefix(): string[] {
-  if (process.versions["deno"]) return ["run", "-A", "--quiet", "--no-lock", "--no-check", "--config", CONFIG, BIN];
-  if (process.versions["bun"]) return ["--config=/dev/null", "--no-env-file", "--no-install", BIN];
-  return ["--disable-warning=ExperimentalWarning", BIN];
+/** The program and arguments that run a TypeScript file on this runtime. */
+export function scriptCommand(file: string): { command: string; args: string[] } {
+  return { command: process.execPath, args: prefix(file) };
+}
+
+/** Arguments before those of the program itself, for this runtime. */
+function prefix(file: string = BIN): string[] {
+  if (process.versions["deno"]) return ["run", "-A", "--quiet", "--no-lock", "--no-check", "--config", CONFIG, file];
+  if (process.versions["bun"]) return ["--config=/dev/null", "--no-env-file", "--no-install", file];
+  return ["--disable-warning=ExperimentalWarning", file];
 }
 
 /** Runs `kaged` with `args` and waits for its end. HOME is a folder that does not exist. */

@@ -12,8 +12,20 @@ import { hostLimits } from "../../host/host_limits.ts";
 import { operate, type Operator, unknownPlugin, withStorage } from "../operator.ts";
 import { requirePluginName } from "../options.ts";
 import { describeSecrets } from "../../packages/consent/describe_secret.ts";
+<<<<<<< HEAD
 import { describeAll, printAdded, printCapabilities, printFacts, printSecrets, printWithheld } from "../print_plan.ts";
 import { pinsJson, printPins, shownPins } from "../print_pins.ts";
+=======
+import {
+  describeAll,
+  printAdded,
+  printCapabilities,
+  printFacts,
+  printSecrets,
+  printServer,
+  printWithheld,
+} from "../print_plan.ts";
+>>>>>>> w-remote
 import { hostsWith } from "../../http/running_hosts.ts";
 import { counted, type Terminal } from "../terminal.ts";
 import { installedJson } from "./plugin_list.ts";
@@ -104,6 +116,7 @@ function printInfo(name: string, info: Info, operator: Operator): void {
   if (manifest) printCapabilities(describeAll({ name, capabilities: asked }, operator), out);
   if (manifest) printAdded(describeAll({ name, capabilities: added }, operator), out);
   if (manifest) printWithheld(describeAll({ name, capabilities: manifest.withheld ?? [] }, operator), out);
+  printServer(manifest?.url, out);
   if (manifest) printSecrets(describeSecrets(manifest), out);
   for (const { project, sessions, instances } of hosts) {
     // A running host of an older version counts no refusals.
@@ -117,7 +130,8 @@ function printInfo(name: string, info: Info, operator: Operator): void {
   }
   if (info.pins) printPins(name, info.pins, out);
   const { tier, memory_mb, cpu_shares, pids } = limits;
-  line(`  limits: ${memory_mb} MB, ${cpu_shares} CPU shares, ${pids} processes and threads, by ${tier}`);
+  const isHere = manifest?.url === undefined;
+  if (isHere) line(`  limits: ${memory_mb} MB, ${cpu_shares} CPU shares, ${pids} processes and threads, by ${tier}`);
   line(`  storage: ${counted(storage.tables.length, "table")}, ${storage.bytes} bytes`);
   for (const { name, rows, bytes } of storage.tables) {
     line(`    ${name}  ${rows === null ? "? rows" : counted(rows, "row")}, ${bytes} bytes`);

@@ -5,7 +5,7 @@
  */
 import type { Audit, AuditSubject } from "../audit/audit.ts";
 import type { HostError } from "../errors/host_error.ts";
-import { speaksMcp } from "../manifest/speaks_mcp.ts";
+import { isRemote, speaksMcp } from "../manifest/speaks_mcp.ts";
 import type { McpEra } from "../mcp/messages.ts";
 import type { McpTool } from "../mcp/mcp_tool.ts";
 import { EraStore } from "./era_store.ts";
@@ -54,7 +54,9 @@ export class InstanceMcp {
    * MCP server. Rejects as a start does.
    */
   async eraOf(source: PluginSource, options: PluginProcessOptions): Promise<McpEra | undefined> {
-    if (!speaksMcp(await source.manifest())) return undefined;
+    const manifest = await source.manifest();
+    // A server elsewhere is asked over the link that then serves: it may be another one at each start.
+    if (!speaksMcp(manifest) || isRemote(manifest)) return undefined;
     const pinned = source.spec.hash ?? null;
     if (this.#known?.isKept && (pinned === null || this.#known.hash === pinned)) return this.#known.era;
     const hash = pinned ?? await source.contentHash().catch(() => null);

@@ -6,12 +6,10 @@
  */
 import { HostError } from "../errors/host_error.ts";
 import { isRemote } from "../manifest/speaks_mcp.ts";
-import { legacyConversation, type McpConversation } from "../mcp/conversation.ts";
-import { initializeParams, logEvent, logLine, MCP_NOTICES, MODERN_VERSIONS, requestMeta } from "../mcp/messages.ts";
-import { modernConversation } from "../mcp/modern_conversation.ts";
+import type { McpConversation } from "../mcp/conversation.ts";
+import { logEvent, logLine, MCP_NOTICES } from "../mcp/messages.ts";
 import { OpenCalls } from "../mcp/open_calls.ts";
-import type { McpCallPlace, McpServerInfo } from "../mcp/peer.ts";
-import { readDiscovery, readServerInfo } from "../mcp/server_info.ts";
+import type { McpCallPlace } from "../mcp/peer.ts";
 import { ServerParts } from "../mcp/server_parts.ts";
 import { ServerRequests } from "../mcp/server_requests.ts";
 import { needsTask, resultOfCall } from "../mcp/task_call.ts";
@@ -20,6 +18,7 @@ import { isMap } from "../values/plain_data.ts";
 import type { Connection, IncomingRequest } from "../wire/connection_types.ts";
 import type { Dialect, DialectPorts, PluginProfile } from "./dialect.ts";
 import { handshakeStep } from "./handshake.ts";
+import { greet } from "./mcp_greeting.ts";
 import { ServerTools } from "./server_tools.ts";
 import type { PluginCallContext } from "./types.ts";
 import { irregularityGate, notificationGate } from "./wire_audit.ts";
@@ -89,45 +88,10 @@ export function mcpDialect(ports: DialectPorts): Dialect {
     audit.emit("plugin.notification", subject, { notification_type: method.slice(0, 200) });
   }
 
-  /** Greets the server in the way of its era. */
-  async function meet(beforeConfig: () => Promise<void>): Promise<McpConversation> {
-    const info = mcpEra === "modern" ? await discover() : isRemote(ports.manifest) ? await discoverIfModern() : null;
-    if (info === null) return await initialize(beforeConfig);
-    await beforeConfig();
-    return modernConversation({ connection, info, requests, clock, ended: end.signal });
-  }
-
-  /** Asked a second time where the server refuses the version that was named, and lists that very version. */
-  async function discover(isRepeated = false): Promise<McpServerInfo> {
-    try {
-      return readDiscovery(await handshakeStep(connection, "server/discover", { _meta: requestMeta(requests.offers) }));
-    } catch (error) {
-      if (isRepeated || !isListedVersion((error as HostError).cause)) throw error;
-      return await discover(true);
-    }
-  }
-
-  /** A server elsewhere is asked each time: a refusal over HTTP harms nothing, and the server may be another tomorrow. */
-  async function discoverIfModern(): Promise<McpServerInfo | null> {
-    try {
-      return await discover();
-    } catch (error) {
-      const { code } = error as HostError;
-      if (connection.closed || !NO_MODERN.has(code)) throw error;
-      return null;
-    }
-  }
-
-  async function initialize(beforeConfig: () => Promise<void>): Promise<McpConversation> {
-    const info = readServerInfo(await handshakeStep(connection, "initialize", initializeParams(requests.offers)));
-    await beforeConfig();
-    connection.notify("notifications/initialized", {});
-    return legacyConversation(connection, info);
-  }
-
   return {
     async handshake({ config, beforeConfig, onInitialized }): Promise<PluginProfile> {
-      talk = await meet(beforeConfig);
+      const isElsewhere = isRemote(ports.manifest);
+      talk = await greet({ connection, requests, clock, ended: end.signal, era: mcpEra, isElsewhere, beforeConfig });
       connection.features = new Set(["cancel", "progress"]); // No greeting may be cancelled.
       talk.begin();
       const { info } = talk;
@@ -172,16 +136,6 @@ export function mcpDialect(ports: DialectPorts): Dialect {
     idle: () => calls.idle(),
     peer: parts,
   };
-}
-
-/** Failures of the newer greeting that leave the older one to try. */
-const NO_MODERN: ReadonlySet<string> = new Set(["initialize.refused", "mcp.version_unsupported", "mcp.malformed"]);
-
-/** Whether a server refuses a version (-32022) and lists one that is spoken here. */
-function isListedVersion(error: unknown): boolean {
-  const { rpc, data } = error instanceof HostError ? error : { rpc: 0, data: null };
-  const supported = isMap(data) ? data.supported : undefined;
-  return rpc === -32022 && Array.isArray(supported) && supported.some((one) => MODERN_VERSIONS.includes(one));
 }
 
 function placeOf(context: PluginCallContext | null): McpCallPlace | null {

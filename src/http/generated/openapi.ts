@@ -5084,12 +5084,16 @@ export const OPENAPI_TEXT: string = `{
             }
           },
           "protocol": {
-            "description": "\`mcp_stdio\`: a server that lists its tools only when it runs.",
+            "description": "\`mcp_stdio\` and \`mcp_http\`: a server that lists its tools only when it runs.",
             "enum": [
               "kaged_stdio",
               "mcp_stdio",
               "mcp_http"
             ]
+          },
+          "server": {
+            "description": "Address of an MCP server elsewhere: nothing of it runs on this machine. Absent for a plugin that does.",
+            "type": "string"
           },
           "secrets": {
             "description": "Values that the operator is asked for, and whether the plugin sees them.",

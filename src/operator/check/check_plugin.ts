@@ -14,6 +14,7 @@ import { asHostError, HostError } from "../../core/errors/host_error.ts";
 import type { Manifest } from "../../core/manifest/manifest.ts";
 import { unlistedCredentials } from "../../core/manifest/secret_rules.ts";
 import { readManifest } from "../../core/manifest/read_manifest.ts";
+import { isRemote } from "../../core/manifest/speaks_mcp.ts";
 import { grantedManifest } from "../../core/manifest/withheld.ts";
 import type { Files } from "../../core/ports/ports.ts";
 import { cageRequest } from "../../core/supervisor/plugin_source.ts";
@@ -77,6 +78,7 @@ function credentialWarning(key: string): string {
 /** Checks everything that needs no run of the plugin. */
 async function checkSurroundings(plugin: CheckedPlugin): Promise<boolean> {
   const { manifest, recorder, runtime, home, runtimes = {} } = plugin;
+  if (isRemote(manifest)) return checkElsewhere(plugin);
   const failure = await cageFailure(plugin);
   const isGrant = failure?.code.startsWith("capability.") ?? false;
   if (failure && isGrant) recorder.fail("capabilities", failure);
@@ -96,6 +98,15 @@ async function checkSurroundings(plugin: CheckedPlugin): Promise<boolean> {
     return error === null;
   }
   return false;
+}
+
+/** A server elsewhere has an address, and neither files nor a cage. */
+function checkElsewhere(plugin: CheckedPlugin): boolean {
+  const { manifest: { capabilities, url }, recorder } = plugin;
+  recorder.pass("capabilities", capabilities.join(", "), { grants: grantsOf(plugin) });
+  recorder.pass("imports", "Nothing to look at");
+  recorder.pass("cage", `None: it is at ${url}, and nothing of it runs on this machine`);
+  return true;
 }
 
 /** Returns the capabilities of the plugin in plain words. */

@@ -23,12 +23,19 @@ export function describeSecrets(manifest: Manifest): SecretDescription[] {
   const { system_config_schema: schema, secrets = {} } = manifest;
   const credentials = unlistedCredentials(manifest);
   return Object.keys(mapOf({ ...schema }, "properties")).map((key) => {
-    const { hosts, exposed } = Object.hasOwn(secrets, key) ? secrets[key]! : {};
+    const { hosts, exposed, header } = Object.hasOwn(secrets, key) ? secrets[key]! : {};
     if (hosts?.length === 0) return { key, text: `Cannot use your ${key}: its hosts are withheld`, danger: null };
+    if (hosts && manifest.url !== undefined) return { key, text: sentText(key, hosts, header), danger: null };
     if (hosts) return { key, text: `Uses your ${key} at ${listed(hosts)}, and never sees it`, danger: null };
     const text = exposed ? `Sees the secret itself: your ${key}` : `Sees your ${key}`;
     return { key, text, danger: exposed || credentials.includes(key) ? EXPOSED : null };
   });
+}
+
+/** A server elsewhere gets the value: that is what it is for. */
+function sentText(key: string, hosts: readonly string[], header: string | undefined): string {
+  const use = header === undefined ? "when the host logs in" : `in the field ${header} of each request`;
+  return `Sends your ${key} to ${listed(hosts)}, ${use}`;
 }
 
 const EXPOSED = "It can keep the value and pass it on wherever it may connect";

@@ -54,9 +54,10 @@ export function consentOffer(
 
 /** Returns the roles, hooks, tools and secrets of a plugin as they are shown beside its capabilities. */
 export function contributionsOf(manifest: Manifest): Contributions {
-  const { name, roles, hooks, tools, runtime = "kaged_stdio" } = manifest;
+  const { name, roles, hooks, tools, url, runtime = "kaged_stdio" } = manifest;
   const named = tools.map((tool) => ({ name: `${name}.${tool.name}`, description: tool.description }));
-  return { roles, hooks, tools: named, protocol: runtime, secrets: describeSecrets(manifest) };
+  const server = url === undefined ? {} : { server: url };
+  return { roles, hooks, tools: named, protocol: runtime, ...server, secrets: describeSecrets(manifest) };
 }
 
 /** Throws `project.package_mismatch` when another plugin is installed under the name. */

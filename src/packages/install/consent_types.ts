@@ -29,8 +29,10 @@ export interface ConsentOffer {
   readonly hooks: readonly string[];
   /** Tools that the model may call, by their full names, with the description that the model reads. */
   readonly tools: readonly { readonly name: string; readonly description: string }[];
-  /** `mcp_stdio`: a server that lists its tools only when it runs. */
+  /** `mcp_stdio` and `mcp_http`: a server that lists its tools only when it runs. */
   readonly protocol: PluginProtocol;
+  /** Address of an MCP server elsewhere: nothing of it runs on this machine. Absent for a plugin that does. */
+  readonly server?: string;
   /** Values that the operator is asked for, and whether the plugin sees them. */
   readonly secrets: readonly { readonly key: string; readonly text: string; readonly danger: string | null }[];
   /** Where its files come from: a folder by its absolute path, or an address. */
@@ -52,7 +54,7 @@ export interface ConsentOffer {
 }
 
 /** The parts of an offer that reach into an agent's work without being capabilities. */
-export type Contributions = Pick<ConsentOffer, "roles" | "hooks" | "tools" | "protocol" | "secrets">;
+export type Contributions = Pick<ConsentOffer, "roles" | "hooks" | "tools" | "protocol" | "server" | "secrets">;
 
 /** A question to the operator. */
 export interface ConsentRequest extends MissingPlugin {

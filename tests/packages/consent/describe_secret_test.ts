@@ -34,6 +34,21 @@ secrets:
   assert.deepEqual(describeSecrets(await manifestOf(manifestText())), []);
 });
 
+test("N-033 consent says that a server elsewhere gets the value, and how", async () => {
+  const text = manifestText(
+    `runtime: mcp_http
+url: https://a.example/mcp
+system_config_schema: { type: object, properties: { token: { type: string }, password: { type: string } } }
+secrets: { token: { header: X-Key }, password: {} }
+oauth: { client_id: kaged, client_secret: password }`,
+    { command: null },
+  );
+  assert.deepEqual(describeSecrets(await manifestOf(text)).map(({ text }) => text), [
+    "Sends your token to a.example:443, in the field X-Key of each request",
+    "Sends your password to a.example:443, when the host logs in",
+  ]);
+});
+
 test("K-055 an upgrade exposes the secrets that the version before used without seeing them, and no others", async () => {
   const version = async (secrets: string) => {
     const fields = ["listed", "unlisted", "seen", "bound"].map((name) => `${name}: { type: string }`).join(", ");
