@@ -12,10 +12,7 @@ import { hostLimits } from "../../host/host_limits.ts";
 import { operate, type Operator, unknownPlugin, withStorage } from "../operator.ts";
 import { requirePluginName } from "../options.ts";
 import { describeSecrets } from "../../packages/consent/describe_secret.ts";
-<<<<<<< HEAD
-import { describeAll, printAdded, printCapabilities, printFacts, printSecrets, printWithheld } from "../print_plan.ts";
 import { pinsJson, printPins, shownPins } from "../print_pins.ts";
-=======
 import {
   describeAll,
   printAdded,
@@ -25,7 +22,6 @@ import {
   printServer,
   printWithheld,
 } from "../print_plan.ts";
->>>>>>> w-remote
 import { hostsWith } from "../../http/running_hosts.ts";
 import { counted, type Terminal } from "../terminal.ts";
 import { installedJson } from "./plugin_list.ts";
