@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { type DiffLine, lineDiff } from "../../src/hooks/files/line_diff.ts";
+import { type DiffLine, lineDiff } from "../../src/core/values/line_diff.ts";
 import { jsonOf, nameOf, textOf } from "./shown_values.ts";
 
 /** A field that was added, removed or changed. */

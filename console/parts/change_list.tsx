@@ -5,14 +5,10 @@
  */
 import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
-import { printable } from "../../src/core/values/printable.ts";
-import type { DiffLine } from "../../src/hooks/files/line_diff.ts";
 import type { ChangedArguments } from "../../src/http/answers.ts";
 import { argumentChanges } from "../model/argument_changes.ts";
 import { nameOf } from "../model/shown_values.ts";
-
-/** Lines drawn of one field. */
-const MAX_LINES = 400;
+import { DiffLines } from "./diff_lines.tsx";
 
 /** The fields that differ from those of the caller. */
 export function ChangeList({ of: { before, by }, after }: {
@@ -29,18 +25,9 @@ export function ChangeList({ of: { before, by }, after }: {
           <p>
             <code>{label}</code> <span class="hint">{how}</span>
           </p>
-          <pre class="value" tabIndex={0} role="group" aria-label={`Changes of ${label}`}>
-            {lines.slice(0, MAX_LINES).map((line, at) => <Line key={at} of={line} />)}
-            {lines.length > MAX_LINES && `… and ${lines.length - MAX_LINES} more lines\n`}
-          </pre>
+          <DiffLines of={lines} label={`Changes of ${label}`} />
         </div>
       ))}
     </section>
   );
-}
-
-function Line({ of: { mark, text } }: { of: DiffLine }): JSX.Element {
-  const words = `${mark} ${printable(text)}\n`;
-  if (mark === " ") return <>{words}</>;
-  return mark === "+" ? <ins>{words}</ins> : <del>{words}</del>;
 }

@@ -11,6 +11,7 @@ import { useLoaded } from "../model/use_loaded.ts";
 import { CapabilityList, SecretList, WithheldList } from "../parts/capabilities.tsx";
 import { KnobForms } from "../parts/knob_forms.tsx";
 import { PluginActions } from "../parts/plugin_actions.tsx";
+import { Quarantine } from "../parts/quarantine.tsx";
 import { Empty, WhenLoaded } from "../parts/states.tsx";
 import { Tabs } from "../parts/tabs.tsx";
 import { LogTab } from "./log.tsx";
@@ -72,6 +73,7 @@ function Overview({ of }: { of: Plugin }): JSX.Element {
       <section class="card" aria-label="Instances">
         {of.instances.map((one) => <InstanceRow key={one.instance} of={one} />)}
       </section>
+      <Quarantine plugin={of.plugin} />
       <div class="columns">
         <section>
           <h2>Capabilities</h2>

@@ -12,6 +12,7 @@ import { StateBadge } from "../parts/badge.tsx";
 import { FailureNote } from "../parts/failure.tsx";
 import { Limits } from "../parts/limits.tsx";
 import { PluginActions } from "../parts/plugin_actions.tsx";
+import { HeldBadge } from "../parts/quarantine.tsx";
 import { Restarts } from "../parts/restarts.tsx";
 import { Empty, Loading } from "../parts/states.tsx";
 
@@ -81,6 +82,7 @@ export function InstanceRow({ of }: { of: Instance }): JSX.Element {
       <span>
         <span class="cell-label">restarts</span> <Restarts of={of} />
       </span>
+      <HeldBadge of={of} />
       {of.error && <FailureNote of={of.error} />}
     </div>
   );

@@ -22,7 +22,7 @@ import { hostView } from "./view.ts";
  */
 export async function createHost(options: HostCoreOptions): Promise<Host> {
   const rooms = await openRooms(options, () => host);
-  const { model, failedReloads, sessions, jobs, store, audit, supervisor, emitter, tracing, chain } = rooms;
+  const { model, pins, failedReloads, sessions, jobs, store, audit, supervisor, emitter, tracing, chain } = rooms;
   const host: Host = {
     ...hostCalls(rooms),
     ...hostLife(rooms, () => host),
@@ -60,6 +60,12 @@ export async function createHost(options: HostCoreOptions): Promise<Host> {
     reload: (plugin) => store.reload(plugin),
     reread: (plugin) => store.reread(plugin),
     restart: (plugin) => store.restart(plugin),
+    async approveTools(plugin, tools) {
+      await pins.approve(plugin, tools);
+      const others = await options.otherHosts?.(plugin) ?? [];
+      await Promise.all(others.map((other) => other.order("repin")));
+    },
+    repin: (plugin) => pins.renew(plugin),
     onAudit: (listener) => audit.on(listener),
     onNotification: (listener) => supervisor.onNotification(listener),
     emit(event, data) {

@@ -73,6 +73,7 @@ export function hostLife(rooms: HostRooms, host: () => Host): Pick<Host, "start"
     await store.close();
     await Promise.all([secretWatch.close(), rooms.ruleWatch.close()]);
     await supervisor.stopAll(); // A change that was under way may have started more.
+    await rooms.pins.settled();
     await recorder?.flush();
     await storage.close();
     await logs.close();

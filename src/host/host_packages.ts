@@ -19,6 +19,7 @@ import type { Replacement } from "../core/supervisor/types.ts";
 import { canonicalText } from "../core/values/canonical_text.ts";
 import { auditRefusals } from "./audit_load.ts";
 import { type HostPlaces, type HostProject, loadHostProject } from "./host_project.ts";
+import type { HostPins } from "./host_pins.ts";
 import type { HostStorage } from "./host_storage.ts";
 import { keepRefused } from "./keep_refused.ts";
 import { checkNotRefused, checkReloadable, discardAll, prepareReload, reloadFailed } from "./prepare_reload.ts";
@@ -32,6 +33,7 @@ export interface HostPackagesOptions extends SyncPorts {
   readonly loaded: HostProject;
   readonly ports: InstallPorts;
   readonly storage: HostStorage;
+  readonly pins: Pick<HostPins, "load" | "settled">;
   /** Returns the other hosts of this home, for an upgrade of a plugin. */
   readonly otherHosts?: (plugin: string) => Promise<readonly UpgradeHost[]>;
 }
@@ -307,9 +309,11 @@ export class HostPackages {
   }
 
   async #adopt(fresh: HostProject, renewal: Renewal): Promise<SyncOutcome> {
-    const { model, audit } = this.#options;
+    const { model, audit, pins } = this.#options;
     const { refusals } = model.project;
+    await pins.load(fresh.resolved.instances);
     const outcome = await syncPlugins(fresh, this.#options, renewal);
+    await pins.settled(); // An upgrade shows how the tools differ: by then they are pinned.
     auditRefusals(fresh.resolved, refusals, audit);
     this.#loaded = fresh;
     // Not awaited: the desk may be busy with a fetch, and this sync may itself be part of answering a request.

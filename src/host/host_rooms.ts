@@ -32,10 +32,11 @@ import { HostMcpRoom } from "./host_mcp.ts";
 import { type HostJobs, hostJobs } from "./host_jobs.ts";
 import { hostSupervisor } from "./host_supervisor.ts";
 import { type HostStorage, hostStorage } from "./host_storage.ts";
+import { HostPins } from "./host_pins.ts";
 import { HostPackages } from "./host_packages.ts";
 import { answerKeeper, LiveRules, ruleKeeper } from "./live_rules.ts";
 import { callableTools, HostModel } from "./model.ts";
-import type { UpgradeHost } from "../packages/install/settle_upgrade.ts";
+import type { OtherHost } from "../packages/install/settle_upgrade.ts";
 import { type PluginLogs, pluginLogs } from "./plugin_logs.ts";
 import type { Polling } from "./polling.ts";
 import { recordProject } from "./project_record.ts";
@@ -50,8 +51,8 @@ export interface HostCoreOptions extends HostOptions {
   readonly home: string;
   /** Opens the socket through which commands reach the running host. Absent: they cannot. */
   readonly openControl?: (host: Host) => Promise<ControlSocket>;
-  /** Returns the other hosts of this home, for an upgrade of a plugin. */
-  readonly otherHosts?: (plugin: string) => Promise<readonly UpgradeHost[]>;
+  /** Returns the other hosts of this home, for an upgrade of a plugin or an approval of its tools. */
+  readonly otherHosts?: (plugin: string) => Promise<readonly OtherHost[]>;
 }
 
 /** The open socket of a running host. */
@@ -67,6 +68,8 @@ export interface HostRooms {
   readonly options: HostCoreOptions;
   /** Agents, plugins and tools, as they are now. */
   readonly model: HostModel;
+  /** Tools of installed MCP servers, held to those that the operator agreed to. */
+  readonly pins: HostPins;
   readonly supervisor: Supervisor;
   readonly storage: HostStorage;
   readonly logs: PluginLogs;
@@ -128,10 +131,13 @@ export async function openRooms(options: HostCoreOptions, host: () => Host): Pro
   const [model, secrets] = [new HostModel(loaded.resolved), new SecretMask()];
   const trails = openTrails({ home, project: projectId, runtime, ...loaded.operator.audit });
   const audit = maskedAudit(createAudit({ clock, sinks: options.audit ?? [trails] }), secrets);
+  const pins = new HostPins({ home, runtime, model, audit, warn });
+  await pins.load(loaded.resolved.instances);
   const ground: Ground = {
     options,
     loaded,
     model,
+    pins,
     audit,
     secrets,
     warn,
@@ -177,6 +183,7 @@ export async function openRooms(options: HostCoreOptions, host: () => Host): Pro
     places,
     loaded,
     model,
+    pins,
     supervisor,
     storage,
     failedReloads,
@@ -238,7 +245,7 @@ function openDesk(
 type Ground =
   & Pick<
     HostRooms,
-    "options" | "model" | "audit" | "secrets" | "emitter" | "tracing" | "storage" | "logs" | "compactions"
+    "options" | "model" | "pins" | "audit" | "secrets" | "emitter" | "tracing" | "storage" | "logs" | "compactions"
   >
   & Pick<HostRooms, "contextOf" | "warn">
   & { readonly loaded: HostProject };

@@ -15,7 +15,7 @@ import { hostLimits } from "./host_limits.ts";
 import type { HostMcpRoom } from "./host_mcp.ts";
 import type { HostProject } from "./host_project.ts";
 import type { HostStorage } from "./host_storage.ts";
-import { type HostModel, registerTools } from "./model.ts";
+import type { HostPins } from "./host_pins.ts";
 import type { PluginLogs } from "./plugin_logs.ts";
 import type { HostOptions } from "./types.ts";
 
@@ -23,7 +23,7 @@ import type { HostOptions } from "./types.ts";
 export interface HostSupervisorPorts {
   readonly options: HostOptions & { readonly runtime: Runtime; readonly home: string };
   readonly loaded: Pick<HostProject, "operator">;
-  readonly model: HostModel;
+  readonly pins: HostPins;
   readonly audit: Audit;
   readonly secrets: SecretMask;
   readonly storage: HostStorage;
@@ -35,7 +35,7 @@ export interface HostSupervisorPorts {
 
 /** Returns the supervisor, and the writer of tapes where the embedder asked for them. */
 export function hostSupervisor(
-  { options, loaded: { operator }, model, audit, secrets, storage, logs, held, mcp, warn }: HostSupervisorPorts,
+  { options, loaded: { operator }, pins, audit, secrets, storage, logs, held, mcp, warn }: HostSupervisorPorts,
 ): { readonly supervisor: Supervisor; readonly recorder: Recorder | null } {
   const { runtime, home, operatorId = null } = options;
   const onFailure = ({ code, message }: HostError): void => warn(`Recording has ended [${code}]: ${message}`);
@@ -52,7 +52,7 @@ export function hostSupervisor(
       onRequest: storage.handle,
       askNetwork: (plugin, target, signal) => held.ask(plugin, target, signal),
       onTools(plugin) {
-        registerTools(plugin, model, audit);
+        pins.register(plugin);
         mcp.started(plugin);
       },
       onMcpEvent: (plugin, event) => mcp.heard(plugin, event),

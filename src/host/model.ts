@@ -32,6 +32,8 @@ export class HostModel {
   #refused: readonly RefusedPlugin[];
   #tools = new Map<string, AgentTools>();
   readonly #listed = new Map<string, readonly McpTool[]>();
+  /** Full names of the tools of each instance that are quarantined. */
+  readonly #held = new Map<string, readonly string[]>();
 
   /** Looks at a resolved project. */
   constructor(project: ResolvedProject) {
@@ -70,13 +72,21 @@ export class HostModel {
     return tools;
   }
 
-  /** Returns one tool of an agent. Throws `agent.unknown`, `tool.unknown`, or `plugin.refused` for a refused plugin's. */
+  /**
+   * Returns one tool of an agent. Throws `agent.unknown`, `tool.unknown`, `tool.quarantined`, or `plugin.refused` for a
+   * refused plugin's.
+   */
   tool(name: string, path: string): AgentTool {
     const [agent, tools] = [this.agent(path), this.tools(path)];
     if (!toolNamed(name, tools)) {
       const [plugin = ""] = toolFromAlias(name).split(".");
       const refused = agent.plugins.some((one) => one.plugin === plugin) ? null : this.#refusedAs(plugin, path);
       if (refused) throw refusedError(refused);
+      const full = toolFromAlias(name);
+      const isHeld = this.#project.instances.some(({ instance, agents: serves }) =>
+        (serves.length === 0 || serves.includes(path)) && this.held(instance).includes(full)
+      );
+      if (isHeld) throw quarantinedError(full, plugin);
     }
     return findTool(name, agent, tools);
   }
@@ -171,12 +181,20 @@ export class HostModel {
     this.#agents = new Map(project.agents.map((agent) => [agent.path, agent]));
     this.#tools = new Map();
     const left = new Set(project.instances.map(({ instance }) => instance));
-    for (const instance of this.#listed.keys()) if (!left.has(instance)) this.#listed.delete(instance);
+    for (const known of [this.#listed, this.#held]) {
+      for (const instance of known.keys()) if (!left.has(instance)) known.delete(instance);
+    }
   }
 
-  /** Takes over what an MCP server has listed. */
-  adoptTools(instance: string, tools: readonly McpTool[]): void {
+  /** Full names of the tools that an instance lists and agents do not get, because they are not as pinned. */
+  held(instance: string): readonly string[] {
+    return this.#held.get(instance) ?? [];
+  }
+
+  /** Takes over what an MCP server has listed; `held` are full names of tools that it lists beside. */
+  adoptTools(instance: string, tools: readonly McpTool[], held: readonly string[] = []): void {
     this.#listed.set(instance, tools);
+    this.#held.set(instance, held);
     this.#tools = new Map();
   }
 
@@ -237,11 +255,29 @@ export function callableTools(
     .map(({ owner: { plugin }, ...tool }) => ({ ...tool, alias: aliases.get(tool.name)!, plugin }));
 }
 
+/** Returns why calls of a quarantined tool fail. */
+export function quarantinedError(tool: string, plugin: string): HostError {
+  return new HostError("tool.quarantined", `[BLOCKED] Tool "${tool}" is not as the operator agreed to it`, {
+    data: { tool, plugin },
+    hint: `See how it differs: kaged plugin info ${plugin}. To take it as it is: kaged plugin approve-tools ${plugin}`,
+  });
+}
+
+/** The tools of one listing: those that agents get, and those held back because they are not as pinned. */
+export interface ListedTools {
+  readonly kept: readonly McpTool[];
+  readonly held: readonly McpTool[];
+}
+
 /** Gives the agents of an instance the tools it has listed, and audits each that an agent did not have before. */
-export function registerTools({ instance, plugin: name, tools }: PluginInfo, model: HostModel, audit: Audit): void {
+export function registerTools(
+  { instance, plugin: name }: Pick<PluginInfo, "instance" | "plugin">,
+  { kept, held }: ListedTools,
+  { model, audit }: { readonly model: HostModel; readonly audit: Audit },
+): void {
   const agents = model.project.instances.find((one) => one.instance === instance)?.agents ?? [];
   const before = new Map(agents.map((agent) => [agent, new Set(model.tools(agent).keys())]));
-  model.adoptTools(instance, tools.filter((tool): tool is McpTool => "definition" in tool));
+  model.adoptTools(instance, kept, held.map((tool) => `${name}.${tool.name}`));
   for (const agent_path of agents) {
     for (const tool of model.tools(agent_path).keys()) {
       if (before.get(agent_path)?.has(tool)) continue;

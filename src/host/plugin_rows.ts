@@ -47,7 +47,8 @@ export function pluginRows({ model, supervisor, failedReloads }: RowPorts, agent
       state: info?.status ?? (unregistered ? "refused" : "stopped"),
       isolation: own?.isolation ?? "project",
       hooks: own?.hooks ?? [],
-      tools: own && info?.mcp ? listedTools(own, info.tools) : own?.tools ?? [],
+      tools: own && info?.mcp ? listedTools(own, info.tools, model.held(instance)) : own?.tools ?? [],
+      quarantined: model.held(instance),
       methods: info?.methods ?? [],
       cage: info?.cage ?? null,
       restarts: info?.restarts ?? 0,
@@ -83,6 +84,7 @@ function refusedRow(
     isolation,
     hooks: [],
     tools: [],
+    quarantined: [],
     methods: [],
     cage: null,
     restarts: 0,
@@ -91,7 +93,13 @@ function refusedRow(
   };
 }
 
-/** The tools that an MCP server lists, without those that the agent switched off. */
-function listedTools({ plugin, toolsOff }: ResolvedPlugin, tools: readonly ManifestTool[]): string[] {
-  return tools.map(({ name }) => `${plugin}.${name}`).filter((name) => !toolsOff.includes(name));
+/** The tools that an MCP server lists, without those that the agent switched off or that are held. */
+function listedTools(
+  { plugin, toolsOff }: ResolvedPlugin,
+  tools: readonly ManifestTool[],
+  held: readonly string[],
+): string[] {
+  return tools.map(({ name }) => `${plugin}.${name}`).filter((name) =>
+    !toolsOff.includes(name) && !held.includes(name)
+  );
 }

@@ -319,6 +319,14 @@ export interface Host extends AsyncDisposable {
    * with `plugin.refused` or `project.*` when they cannot be used: the values before hold then.
    */
   reread(plugin: string): Promise<void>;
+  /**
+   * Approves quarantined tools of an installed MCP server, for good and in every host of the home: each by the hash of the
+   * definition that was shown, as `listed` of {@link HostView.quarantined}. Rejects with `tool.not_quarantined`, or with
+   * `tool.approval_stale` when the server lists another definition by now; then none is approved.
+   */
+  approveTools(plugin: string, tools: Readonly<Record<string, string>>): Promise<void>;
+  /** Reads the pinned tools of a plugin again, which another process has approved. */
+  repin(plugin: string): Promise<void>;
   /** Like {@link reload}, but every instance of the plugin is stopped first, and the calls it has fail. */
   restart(plugin: string): Promise<void>;
   /** Read by the operator's side: the HTTP API, the console, the command. */

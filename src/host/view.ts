@@ -13,6 +13,7 @@ import type { Runtime } from "../core/ports/ports.ts";
 import type { SecretMask } from "../core/values/secret_mask.ts";
 import type { CompactionLog } from "./compaction_log.ts";
 import type { HostDesk } from "./host_desk.ts";
+import type { HostPins } from "./host_pins.ts";
 import type { HostStorage } from "./host_storage.ts";
 import type { PluginLogs } from "./plugin_logs.ts";
 import { pluginRows, type RowPorts } from "./plugin_rows.ts";
@@ -23,6 +24,7 @@ export interface ViewPorts extends RowPorts, Pick<HostView, "home" | "sessions" 
   readonly secrets: SecretMask;
   readonly audit: Pick<Audit, "flush">;
   readonly storage: HostStorage;
+  readonly pins: Pick<HostPins, "quarantined">;
   readonly logs: PluginLogs;
   readonly compactions: CompactionLog;
   readonly desk: Pick<HostDesk, "figures">;
@@ -84,6 +86,10 @@ export function hostView(ports: ViewPorts): HostView {
         observers: observers.map(({ plugin }) => plugin),
         recent: compactions.of(path),
       };
+    },
+    quarantined(name) {
+      filesOf(name, ports);
+      return ports.pins.quarantined(name);
     },
     async storage(name) {
       filesOf(name, ports);

@@ -6,6 +6,7 @@
 import type { DeskFigures } from "../core/approvals/desk_types.ts";
 import type { TrailPage, TrailQuery } from "../core/audit/read_trail.ts";
 import type { TrailVerdict } from "../core/audit/verify_trail.ts";
+import type { QuarantinedTool } from "../core/pins/tool_diff.ts";
 import type { StorageReport } from "../core/storage/catalogue.ts";
 import type { CapabilityDescription } from "../packages/consent/describe_capability.ts";
 import type { HostError } from "../core/errors/host_error.ts";
@@ -39,6 +40,8 @@ export interface HostPluginInfo {
   readonly hooks: readonly string[];
   /** Full names of its tools, without those that the project switched off. */
   readonly tools: readonly string[];
+  /** Full names of tools that an MCP server lists otherwise than the operator agreed to: agents do not get them. */
+  readonly quarantined: readonly string[];
   /** Methods that can be called; none while it is down. */
   readonly methods: readonly string[];
   /** The cage of its process, with the limits and the tier that enforces them; null without a process. */
@@ -118,6 +121,8 @@ export interface HostView {
   approvals(): DeskFigures;
   /** Returns how the window of an agent is compacted. Throws `agent.unknown`. */
   compaction(agent: string): CompactionView;
+  /** Tools of an installed MCP server that are not as the operator agreed to, with the difference. Throws `plugin.unknown`. */
+  quarantined(plugin: string): QuarantinedTool[];
   /** Measures the tables of a plugin. Rejects with `plugin.unknown`. */
   storage(plugin: string): Promise<StorageReport>;
   /**

@@ -8,6 +8,7 @@ import type { ApprovalEnd, ApprovalSource, ApprovalState } from "../core/approva
 import type { TrailPage } from "../core/audit/read_trail.ts";
 import type { TrailVerdict } from "../core/audit/verify_trail.ts";
 import type { Knob, Manifest } from "../core/manifest/manifest.ts";
+import type { QuarantinedTool } from "../core/pins/tool_diff.ts";
 import type { StorageReport } from "../core/storage/catalogue.ts";
 import type { TokenUsage } from "../events/types.ts";
 import type { PluginLogEntry } from "../host/plugin_logs.ts";
@@ -27,7 +28,10 @@ export interface Answers {
   "POST /api/v1/plugins/{name}/disable": Plugin;
   "POST /api/v1/plugins/{name}/reload": Plugin;
   "POST /api/v1/plugins/{name}/reread": Plugin;
+  "POST /api/v1/plugins/{name}/repin": Plugin;
   "POST /api/v1/plugins/{name}/restart": Plugin;
+  "GET /api/v1/plugins/{name}/quarantine": Quarantine;
+  "POST /api/v1/plugins/{name}/quarantine/approve": Quarantine;
   "GET /api/v1/plugins/{name}/storage": StorageReport;
   "GET /api/v1/plugins/{name}/logs": LogPage;
   "GET /api/v1/plugins/{name}/call/{method}": CallResult;
@@ -101,6 +105,12 @@ export interface Plugin
   /** Config values that the operator set are replaced by a mark. */
   readonly agents: PluginView["uses"];
   readonly instances: readonly Instance[];
+}
+
+/** The tools of a plugin that agents do not get until the operator approves them. */
+export interface Quarantine {
+  readonly plugin: string;
+  readonly tools: readonly QuarantinedTool[];
 }
 
 /** The return value of a plugin's method; null where the plugin returned nothing. */

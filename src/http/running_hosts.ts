@@ -5,9 +5,10 @@
  */
 import { type LiveHost, liveHosts, type LiveHostsOptions } from "../adapters/shared/live_hosts.ts";
 import { HostError, isErrorCode } from "../core/errors/host_error.ts";
-import { isOfAnother, type UpgradeHost } from "../packages/install/settle_upgrade.ts";
+import { isOfAnother, type OtherHost } from "../packages/install/settle_upgrade.ts";
 import type { Answers, HostInfo, Instance, Plugin } from "./answers.ts";
 import type { Problem } from "./problem.ts";
+import type { PluginOrder } from "./routes/plugin_routes.ts";
 
 /** A plugin as one running host has it. */
 export interface PluginInHost extends Pick<HostInfo, "project">, Pick<Plugin, "instances"> {
@@ -76,7 +77,7 @@ async function everyInstance(host: LiveHost): Promise<Instance[]> {
 export async function notifyHosts(
   home: string,
   plugin: string,
-  order: "enable" | "disable" | "reload" | "reread" | "restart",
+  order: PluginOrder,
 ): Promise<Notified> {
   const answers = await Promise.all((await liveHosts(home)).map((host) => orderOf(host, plugin, order)));
   const known = answers.filter((failure) => failure === null || !isOfAnother(failure));
@@ -87,7 +88,7 @@ export async function notifyHosts(
 async function orderOf(
   host: LiveHost,
   plugin: string,
-  order: "enable" | "disable" | "reload" | "reread" | "restart",
+  order: PluginOrder,
 ): Promise<HostError | null> {
   const path = `/api/v1/plugins/${encodeURIComponent(plugin)}/${order}`;
   // A host that ended meanwhile runs nothing any more.
@@ -99,7 +100,7 @@ export async function upgradeHosts(
   home: string,
   plugin: string,
   options: Pick<LiveHostsOptions, "except"> = {},
-): Promise<UpgradeHost[]> {
+): Promise<OtherHost[]> {
   return await Promise.all((await liveHosts(home, options)).map(async (host) => {
     const found = await get(host, "GET /api/v1/plugins/{name}", plugin);
     const wasUp = found !== null && isUp(found);

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { cp } from "node:fs/promises";
 import { join } from "node:path";
-import { test } from "node:test";
+import { test, type TestContext } from "node:test";
 import { checkAnswer, CHECKED, OPERATIONS } from "../support/api_document.ts";
+import { driftingServer, listedTool } from "../support/drifting_server.ts";
 import { fixturePlugin } from "../support/fixture_plugins.ts";
 import { type Answer, type Served, served, USUAL, YAML } from "../support/served.ts";
 
@@ -31,7 +32,28 @@ async function everything(): Promise<Served> {
   return s;
 }
 
-test("every route answers as /openapi.json describes: each status that is JSON is seen", async () => {
+/** Asks for the tools that drifted since they were pinned, and approves one. */
+async function drift(t: TestContext): Promise<void> {
+  const server = await driftingServer(t, listedTool("add", "Adds"));
+  const open = () => served({ home: server.home, primary: { drifts: {} } });
+  await (await open())[Symbol.asyncDispose]();
+  await server.list(listedTool("add", "Adds more"));
+  await using s = await open();
+  await s.h.next("plugin.tool_quarantined");
+  const { body: { plugins } } = await s.ask("/api/v1/plugins");
+  assert.deepEqual(plugins[0].quarantined, ["drifts.add"]);
+  const { body: { tools: [held] } } = await s.ask("/api/v1/plugins/drifts/quarantine");
+  assert.deepEqual([held.tool, held.kind], ["add", "changed"]);
+  const approve = (tools: object): Promise<Answer> =>
+    s.ask("/api/v1/plugins/drifts/quarantine/approve", { method: "POST", json: { tools } });
+  assert.equal((await approve({})).status, 400);
+  assert.deepEqual([(await approve({ add: held.pinned })).status, (await approve({ b: "x" })).status], [409, 404]);
+  assert.deepEqual((await approve({ add: held.listed })).body, { plugin: "drifts", tools: [] });
+  await s.ask("/api/v1/plugins/drifts/repin", { method: "POST" });
+}
+
+test("every route answers as /openapi.json describes: each status that is JSON is seen", async (t) => {
+  await drift(t);
   await using s = await everything();
   const post = (path: string, json?: unknown): Promise<Answer> => s.ask(path, { method: "POST", json });
   for (

@@ -34,7 +34,11 @@ export interface TestBrowser extends AsyncDisposable {
   /** Opens a page without a token. */
   blank(options?: BrowserContextOptions): Promise<Page>;
   /** Opens a view, signed in. */
-  open(project: ConsoleProject, place: string, options?: BrowserContextOptions): Promise<Page>;
+  open(
+    project: Pick<ConsoleProject, "address" | "link">,
+    place: string,
+    options?: BrowserContextOptions,
+  ): Promise<Page>;
 }
 
 /** Whether there is a browser; otherwise the test is skipped. */

@@ -10,7 +10,7 @@ import type { JudgedHookFile, OpenedHookFiles } from "../../hooks/open_hook_file
 import { describeCage, describeGate, describeHook, describeTool } from "../../hooks/files/describe_hook.ts";
 import { type HeldHookFile, heldText } from "../../hooks/files/held_gates.ts";
 import { servedTool } from "../../hooks/files/mcp_server.ts";
-import { lineDiff } from "../../hooks/files/line_diff.ts";
+import { lineDiff } from "../../core/values/line_diff.ts";
 import { shellWord } from "../../hooks/files/shell_words.ts";
 import { utf8Text } from "../../core/documents/read_text.ts";
 import { readTrust, trustHookFile, untrustHookFile } from "../../hooks/files/trust_store.ts";

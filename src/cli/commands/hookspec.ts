@@ -5,7 +5,7 @@
  */
 import { dirname, resolve } from "node:path";
 import type { Command } from "commander";
-import { lineDiff } from "../../hooks/files/line_diff.ts";
+import { lineDiff } from "../../core/values/line_diff.ts";
 import type { KindDiff } from "../../hookspec/diff/diff_hookspec.ts";
 import { claimOut, type FollowingFile, followingFiles, type HookspecFlags } from "../hookspec_files.ts";
 import type { Printer, Terminal } from "../terminal.ts";

@@ -13,6 +13,7 @@ import { operate, type Operator, unknownPlugin, withStorage } from "../operator.
 import { requirePluginName } from "../options.ts";
 import { describeSecrets } from "../../packages/consent/describe_secret.ts";
 import { describeAll, printAdded, printCapabilities, printFacts, printSecrets, printWithheld } from "../print_plan.ts";
+import { pinsJson, printPins, shownPins } from "../print_pins.ts";
 import { hostsWith } from "../../http/running_hosts.ts";
 import { counted, type Terminal } from "../terminal.ts";
 import { installedJson } from "./plugin_list.ts";
@@ -22,8 +23,8 @@ export function addPluginInfo(parent: Command, terminal: Terminal): void {
     .summary("show a plugin's capabilities, state, limits and data")
     .description(
       "Shows an installed plugin: its record, its capabilities in plain words, where it runs and which connections\n" +
-        "were refused there; its tables with their rows and bytes, indexes and search data included; and the limits of\n" +
-        "its cage, with the mechanism that enforces them.",
+        "were refused there; its tables with their rows and bytes, indexes and search data included; the limits of its\n" +
+        "cage, with the mechanism that enforces them; and the tools of an MCP server that are not as you agreed to.",
     )
     .argument("<name>", "the plugin's name")
     .addHelpText("after", EXAMPLES);
@@ -37,14 +38,16 @@ Examples:
 With --json it prints { "name", "installed": what kaged plugin list prints of it, or null, "running": [ { "project",
 "sessions", "instances": [ { "instance", "state", "restarts", "net_refused": [ { "host", "port", "reason",
 "source"?, "count" } ], "error" } ] } ], "limits": { "tier", "memory_mb", "cpu_shares", "pids" },
-"storage": { "tables": [ { "name", "rows", "bytes" } ], "bytes" } }.`;
+"storage": { "tables": [ { "name", "rows", "bytes" } ], "bytes" }, "pins": { "pinned_at", "count", "missing": [],
+"quarantined": [ { "tool", "kind", "pinned", "listed", "diff" } ], "changes": { "added", "changed", "removed" } | null }
+| null }.`;
 
 type Info = Awaited<ReturnType<typeof gather>>;
 
 async function showInfo(operator: Operator, name: string): Promise<void> {
   const info = await gather(name, operator);
   if (!operator.json) return printInfo(name, info, operator);
-  const { installed, status, hosts, limits, storage } = info;
+  const { installed, status, hosts, limits, storage, pins } = info;
   const running = hosts.map(({ project, sessions, instances }) => ({
     project: project.id,
     sessions,
@@ -57,7 +60,7 @@ async function showInfo(operator: Operator, name: string): Promise<void> {
     })),
   }));
   const record = installed && installedJson(installed, status);
-  operator.terminal.out.json({ name, installed: record, running, limits, storage });
+  operator.terminal.out.json({ name, installed: record, running, limits, storage, pins: pins && pinsJson(pins) });
 }
 
 async function gather(name: string, operator: Operator) {
@@ -65,16 +68,17 @@ async function gather(name: string, operator: Operator) {
   requirePluginName(name);
   const local = await operator.local();
   const record = local.records.get(name);
-  const [installed, hosts, storage, limits] = await Promise.all([
+  const [installed, hosts, storage, limits, pins] = await Promise.all([
     record ? lookAt(record, operator) : null,
     hostsWith(operator.home, name),
     withStorage(operator, (storage) => storage.report(name)),
     limitsOf(name, operator),
+    record ? shownPins(operator.home, name, record.hash ?? "", operator.runtime.files) : null,
   ]);
   if (!installed && hosts.length === 0 && (storage?.tables.length ?? 0) === 0) throw unknownPlugin(name, local);
   const states = hosts.flatMap(({ instances }) => instances.map(({ state }) => state));
   const status = installed ? statusOf(installed, states) : "not installed";
-  return { installed, status, hosts, limits, storage: storage ?? { tables: [], bytes: 0 } };
+  return { installed, status, hosts, limits, storage: storage ?? { tables: [], bytes: 0 }, pins };
 }
 
 function printInfo(name: string, info: Info, operator: Operator): void {
@@ -111,6 +115,7 @@ function printInfo(name: string, info: Info, operator: Operator): void {
       for (const refused of net_refused) line(paint.yellow(`    refused: ${refusalLine(refused)}`));
     }
   }
+  if (info.pins) printPins(name, info.pins, out);
   const { tier, memory_mb, cpu_shares, pids } = limits;
   line(`  limits: ${memory_mb} MB, ${cpu_shares} CPU shares, ${pids} processes and threads, by ${tier}`);
   line(`  storage: ${counted(storage.tables.length, "table")}, ${storage.bytes} bytes`);

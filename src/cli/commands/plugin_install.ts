@@ -14,6 +14,7 @@ import { addGrantOptions, answerOf, type GrantFlags, withoutText } from "../gran
 import { installFlow, type InstallWish } from "../install_flow.ts";
 import { operate, type Operator } from "../operator.ts";
 import { wholeNumber } from "../options.ts";
+import { printToolChanges, shownPins } from "../print_pins.ts";
 import { sourceOf } from "../plugin_place.ts";
 import { upgradeHosts } from "../../http/running_hosts.ts";
 import type { Terminal } from "../terminal.ts";
@@ -166,6 +167,9 @@ export async function restart(
   const { isUp, failures } = await settleUpgrade(plan, replaced, hosts);
   for (const { message } of failures) err.warning(`${name} was not restarted: ${message}`);
   if (isUp && !json) out.done(`${name} restarted`);
+  // Where the new version has listed its tools already; else info shows the difference after its first start.
+  const pins = json ? null : await shownPins(home, name, plan.hash, operator.runtime.files).catch(() => null);
+  if (pins) printToolChanges(pins, out);
   return isUp;
 }
 

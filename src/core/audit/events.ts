@@ -7,6 +7,7 @@
 import type { CompactionAudit } from "../compaction/types.ts";
 import type { ApprovalAuditData } from "./approval_events.ts";
 import type { McpAuditData } from "./mcp_events.ts";
+import type { PinAuditData } from "./pin_events.ts";
 
 /** The agent and the session an event is about. */
 export interface AuditPlace {
@@ -52,7 +53,7 @@ export interface VersionAudit {
 export type CompactionAuditData = { [T in keyof CompactionAudit]: CompactionAudit[T] & AuditPlace };
 
 /** Data of every event, by type. "It" is the plugin instance that the event is about. */
-export interface AuditData extends CompactionAuditData, ApprovalAuditData, McpAuditData {
+export interface AuditData extends CompactionAuditData, ApprovalAuditData, McpAuditData, PinAuditData {
   /** Its process started; the handshake is still to come. */
   "plugin.spawned": { version: string; pid: number; cage_id: string };
   /** Its handshake is complete. */
@@ -314,6 +315,10 @@ export const TRAIL_OF: Readonly<Record<AuditType, Trail>> = {
   "plugin.prompt_used": "calls",
   "plugin.mcp_failed": "audit",
   "plugin.mcp_request": "audit",
+  "plugin.tools_pinned": "audit",
+  "plugin.tool_quarantined": "audit",
+  "plugin.tool_missing": "audit",
+  "plugin.tool_approved": "audit",
   "plugin.tool_name_collision": "audit",
   "plugin.role_violation": "audit",
   "plugin.config_validation_failed": "audit",

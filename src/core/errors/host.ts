@@ -25,6 +25,14 @@ export const HOST_ERRORS: Readonly<Record<string, ErrorRow>> = {
   "instance.ambiguous": row(-32602, 409, "Several instances of the plugin run", "Name the agent whose plugin is meant"),
   "tool.unknown": row(-32601, 404, "The agent has no such tool", "Call one of the agent's tools"),
   "tool.blocked": row(-32001, 403, "A hook blocked the call of a tool", "Do what its reason says, or ask its owner"),
+  "tool.quarantined": row(
+    -32001,
+    403,
+    "A tool of an MCP server is not as the operator agreed to it",
+    "Look at the difference, then run kaged plugin approve-tools",
+  ),
+  "tool.not_quarantined": row(-32602, 404, "No such tool is quarantined", "Approve one of those that are"),
+  "tool.approval_stale": row(-32602, 409, "The tool has changed again since it was shown", "Look at it again"),
   "tool.denied": row(-32001, 403, "A rule or a person said no to the call of a tool", "Do what the reason says"),
   "approval.unknown": row(
     -32602,

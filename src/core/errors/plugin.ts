@@ -44,6 +44,12 @@ export const PLUGIN_ERRORS: Readonly<Record<string, ErrorRow>> = {
     ],
     tampered: ["The installed files are not those the operator agreed to", "Install the plugin again, or uninstall it"],
   }),
+  "plugin.pins_unreadable": row(
+    -32603,
+    500,
+    "The file of a plugin's pinned tools cannot be read",
+    "Start the plugin: all its tools are held; then run kaged plugin approve-tools",
+  ),
   "plugin.unknown": row(-32602, 404, "No plugin of that name is registered", "Look at the list of plugins"),
   "plugin.duplicate": row(-32602, 409, "Two plugins have one instance id", "Give each plugin a name of its own"),
   "plugin.context_partial": row(-32603, 500, "A call context is half set", "Set project, agent and session together"),

@@ -464,6 +464,194 @@ export const OPENAPI_TEXT: string = `{
         }
       }
     },
+    "/api/v1/plugins/{name}/repin": {
+      "post": {
+        "operationId": "postPluginsNameRepin",
+        "summary": "Read the pinned tools of a plugin again, which another process has approved",
+        "parameters": [
+          {
+            "name": "name",
+            "in": "path",
+            "required": true,
+            "schema": {
+              "$ref": "#/components/schemas/PluginName"
+            }
+          }
+        ],
+        "responses": {
+          "200": {
+            "description": "Done",
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/Plugin"
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/http.input_invalid"
+          },
+          "401": {
+            "$ref": "#/components/responses/http.unauthorized"
+          },
+          "403": {
+            "$ref": "#/components/responses/http.host_refused-http.origin_refused"
+          },
+          "404": {
+            "$ref": "#/components/responses/plugin.unknown"
+          },
+          "500": {
+            "$ref": "#/components/responses/host.internal"
+          },
+          "502": {
+            "$ref": "#/components/responses/plugin.refused"
+          }
+        }
+      }
+    },
+    "/api/v1/plugins/{name}/quarantine": {
+      "get": {
+        "operationId": "getPluginsNameQuarantine",
+        "summary": "Tools that an installed MCP server lists otherwise than the operator agreed to, with the difference",
+        "parameters": [
+          {
+            "name": "name",
+            "in": "path",
+            "required": true,
+            "schema": {
+              "$ref": "#/components/schemas/PluginName"
+            }
+          }
+        ],
+        "responses": {
+          "200": {
+            "description": "Done",
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/Quarantine"
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/http.input_invalid"
+          },
+          "401": {
+            "$ref": "#/components/responses/http.unauthorized"
+          },
+          "403": {
+            "$ref": "#/components/responses/http.host_refused-http.origin_refused"
+          },
+          "404": {
+            "$ref": "#/components/responses/plugin.unknown"
+          },
+          "500": {
+            "$ref": "#/components/responses/host.internal"
+          }
+        }
+      }
+    },
+    "/api/v1/plugins/{name}/quarantine/approve": {
+      "post": {
+        "operationId": "postPluginsNameQuarantineApprove",
+        "summary": "Approve quarantined tools: each by the hash of the definition that was shown; agents get them at once",
+        "parameters": [
+          {
+            "name": "name",
+            "in": "path",
+            "required": true,
+            "schema": {
+              "$ref": "#/components/schemas/PluginName"
+            }
+          }
+        ],
+        "requestBody": {
+          "required": true,
+          "content": {
+            "application/json": {
+              "schema": {
+                "type": "object",
+                "properties": {
+                  "tools": {
+                    "type": "object",
+                    "propertyNames": {
+                      "type": "string"
+                    },
+                    "additionalProperties": {
+                      "type": "string"
+                    },
+                    "minProperties": 1,
+                    "maxProperties": 1000
+                  }
+                },
+                "required": [
+                  "tools"
+                ],
+                "additionalProperties": false
+              }
+            }
+          }
+        },
+        "responses": {
+          "200": {
+            "description": "Done",
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/Quarantine"
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/http.input_invalid-http.body_invalid"
+          },
+          "401": {
+            "$ref": "#/components/responses/http.unauthorized"
+          },
+          "403": {
+            "$ref": "#/components/responses/http.host_refused-http.origin_refused"
+          },
+          "404": {
+            "description": "\`plugin.unknown\`: No plugin of that name is registered; \`tool.not_quarantined\`: No such tool is quarantined",
+            "content": {
+              "application/problem+json": {
+                "schema": {
+                  "$ref": "#/components/schemas/Problem"
+                }
+              }
+            }
+          },
+          "408": {
+            "$ref": "#/components/responses/http.body_timeout"
+          },
+          "409": {
+            "description": "\`tool.approval_stale\`: The tool has changed again since it was shown",
+            "content": {
+              "application/problem+json": {
+                "schema": {
+                  "$ref": "#/components/schemas/Problem"
+                }
+              }
+            }
+          },
+          "413": {
+            "$ref": "#/components/responses/http.body_too_large"
+          },
+          "415": {
+            "$ref": "#/components/responses/http.media_type"
+          },
+          "500": {
+            "$ref": "#/components/responses/host.internal"
+          },
+          "502": {
+            "$ref": "#/components/responses/plugin.refused"
+          }
+        }
+      }
+    },
     "/api/v1/plugins/{name}/restart": {
       "post": {
         "operationId": "postPluginsNameRestart",
@@ -939,14 +1127,7 @@ export const OPENAPI_TEXT: string = `{
             "$ref": "#/components/responses/host.internal"
           },
           "502": {
-            "description": "\`plugin.refused\`: The host does not run the plugin as it is declared",
-            "content": {
-              "application/problem+json": {
-                "schema": {
-                  "$ref": "#/components/schemas/Problem"
-                }
-              }
-            }
+            "$ref": "#/components/responses/plugin.refused"
           }
         }
       }
@@ -3056,6 +3237,16 @@ export const OPENAPI_TEXT: string = `{
           }
         }
       },
+      "plugin.refused": {
+        "description": "\`plugin.refused\`: The host does not run the plugin as it is declared",
+        "content": {
+          "application/problem+json": {
+            "schema": {
+              "$ref": "#/components/schemas/Problem"
+            }
+          }
+        }
+      },
       "plugin.unavailable-plugin.refused": {
         "description": "\`plugin.unavailable\`: The plugin is not running; \`plugin.refused\`: The host does not run the plugin as it is declared",
         "content": {
@@ -3358,6 +3549,13 @@ export const OPENAPI_TEXT: string = `{
               "type": "string"
             }
           },
+          "quarantined": {
+            "description": "Full names of tools that an MCP server lists otherwise than the operator agreed to: agents do not get them.",
+            "type": "array",
+            "items": {
+              "type": "string"
+            }
+          },
           "methods": {
             "description": "Methods that can be called; none while it is down.",
             "type": "array",
@@ -3440,6 +3638,7 @@ export const OPENAPI_TEXT: string = `{
           "isolation",
           "hooks",
           "tools",
+          "quarantined",
           "methods",
           "cage",
           "restarts",
@@ -3705,6 +3904,95 @@ export const OPENAPI_TEXT: string = `{
           "homepage",
           "agents",
           "instances"
+        ],
+        "additionalProperties": false
+      },
+      "DiffLine": {
+        "description": "One line of a difference: kept, taken out or put in.",
+        "type": "object",
+        "properties": {
+          "mark": {
+            "description": "\` \` kept, \`-\` taken out, \`+\` put in.",
+            "enum": [
+              " ",
+              "-",
+              "+"
+            ]
+          },
+          "text": {
+            "type": "string"
+          }
+        },
+        "required": [
+          "mark",
+          "text"
+        ],
+        "additionalProperties": false
+      },
+      "QuarantinedTool": {
+        "description": "A tool that agents do not get until the operator approves it.",
+        "type": "object",
+        "properties": {
+          "tool": {
+            "description": "Its name without the plugin's.",
+            "type": "string"
+          },
+          "kind": {
+            "description": "\`new\`: the operator never agreed to it; \`changed\`: it has another definition than the operator agreed to.",
+            "enum": [
+              "new",
+              "changed"
+            ]
+          },
+          "pinned": {
+            "description": "Hash of the definition that the operator agreed to; null for a new tool.",
+            "anyOf": [
+              {
+                "type": "string"
+              },
+              {
+                "type": "null"
+              }
+            ]
+          },
+          "listed": {
+            "description": "Hash of the definition that the server lists: an approval names it.",
+            "type": "string"
+          },
+          "diff": {
+            "description": "Lines of the definition: \` \` as agreed to, \`-\` no longer there, \`+\` listed now.",
+            "type": "array",
+            "items": {
+              "$ref": "#/components/schemas/DiffLine"
+            }
+          }
+        },
+        "required": [
+          "tool",
+          "kind",
+          "pinned",
+          "listed",
+          "diff"
+        ],
+        "additionalProperties": false
+      },
+      "Quarantine": {
+        "description": "The tools of a plugin that agents do not get until the operator approves them.",
+        "type": "object",
+        "properties": {
+          "plugin": {
+            "type": "string"
+          },
+          "tools": {
+            "type": "array",
+            "items": {
+              "$ref": "#/components/schemas/QuarantinedTool"
+            }
+          }
+        },
+        "required": [
+          "plugin",
+          "tools"
         ],
         "additionalProperties": false
       },

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import * as v from "valibot";
 import type { HostErrorCode } from "../../core/errors/host_error.ts";
 import type { HostPluginInfo } from "../../host/view_types.ts";
 import { pageOf } from "../../core/values/page_of.ts";
@@ -50,6 +51,29 @@ export const PLUGIN_ROUTES: readonly Route[] = [
     "project.variable_missing",
     "project.reference_failed",
   ]),
+  orderRoute("repin", "Read the pinned tools of a plugin again, which another process has approved", [
+    "plugin.refused",
+  ]),
+  route({
+    method: "GET",
+    path: "/api/v1/plugins/{name}/quarantine",
+    summary: "Tools that an installed MCP server lists otherwise than the operator agreed to, with the difference",
+    params: namedPlugin,
+    errors: ["plugin.unknown"],
+    run: ({ params: { name } }, { host }) => ({ plugin: name, tools: host.view.quarantined(name) }),
+  }),
+  route({
+    method: "POST",
+    path: "/api/v1/plugins/{name}/quarantine/approve",
+    summary: "Approve quarantined tools: each by the hash of the definition that was shown; agents get them at once",
+    params: namedPlugin,
+    body: v.strictObject({ tools: v.pipe(v.record(v.string(), v.string()), v.minEntries(1), v.maxEntries(1000)) }),
+    errors: ["plugin.unknown", "plugin.refused", "tool.not_quarantined", "tool.approval_stale"],
+    async run({ params: { name }, body: { tools } }, { host }) {
+      await host.approveTools(name, tools);
+      return { plugin: name, tools: host.view.quarantined(name) };
+    },
+  }),
   orderRoute("restart", "Stop a plugin and start it again", [
     "plugin.disabled",
     "plugin.unavailable",
@@ -65,9 +89,12 @@ export const PLUGIN_ROUTES: readonly Route[] = [
   }),
 ];
 
+/** An order that the host carries out on a plugin. */
+export type PluginOrder = "enable" | "disable" | "reload" | "reread" | "repin" | "restart";
+
 /** Returns the route of an order that the host carries out on a plugin; it answers with the plugin as it is then. */
 function orderRoute(
-  order: "enable" | "disable" | "reload" | "reread" | "restart",
+  order: PluginOrder,
   summary: string,
   errors: readonly HostErrorCode[],
 ): Route {

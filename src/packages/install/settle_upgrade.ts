@@ -22,6 +22,12 @@ export interface UpgradeHost {
   order(order: "reload" | "restart"): Promise<HostError | null>;
 }
 
+/** A running host of another process. */
+export interface OtherHost extends UpgradeHost {
+  /** As of any host; `repin` has it read the pinned tools of the plugin again. */
+  order(order: "reload" | "restart" | "repin"): Promise<HostError | null>;
+}
+
 /** How an upgrade ended that was not undone. */
 export interface SettledUpgrade {
   /** Whether the plugin ran in a host, and runs again in each. */

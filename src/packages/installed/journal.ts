@@ -5,6 +5,7 @@
  * @module
  */
 import { HostError, messageOf } from "../../core/errors/host_error.ts";
+import { pinFile } from "../../core/pins/pin_file.ts";
 import type { Files } from "../../core/ports/ports.ts";
 import { checkRecord, type RecordFields, type RecordPorts, writeRecord } from "./records.ts";
 import { removeTree } from "../../core/files/tree.ts";
@@ -101,7 +102,10 @@ async function finish(change: Change, ports: PackagePorts): Promise<void> {
   if (change.op === "install" && isStaged) await files.rename(at(change.staged), at(plugin));
   await files.sync(packagesDir(home));
   await writeRecord(home, plugin, { files, ids, fields: recordOf(change) });
-  if (change.op === "uninstall") await ports.dropStorage(plugin);
+  if (change.op === "uninstall") {
+    await ports.dropStorage(plugin);
+    await files.remove(pinFile(home, plugin)); // The next consent to it is another one.
+  }
   await files.remove(journalFile(home));
   if (change.op !== "install" || !change.keep) await removeTree(at(change.old), files);
 }

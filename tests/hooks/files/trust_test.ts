@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { mkdir, readdir, readFile, rm, stat, symlink, truncate, writeFile } from "node:fs/promises";
 import { test } from "node:test";
 import { withHomeLock } from "../../../src/core/files/file_lock.ts";
-import { lineDiff } from "../../../src/hooks/files/line_diff.ts";
+import { lineDiff } from "../../../src/core/values/line_diff.ts";
 import { shellWords } from "../../../src/hooks/files/shell_words.ts";
 import { readTrust, trustHookFile } from "../../../src/hooks/files/trust_store.ts";
 import { canCage, guard, hookRepo } from "../../support/hook_repo.ts";
