@@ -14,14 +14,11 @@ import { addDoctor } from "./commands/doctor.ts";
 import { addHooks } from "./commands/hooks.ts";
 import { addHookspec } from "./commands/hookspec.ts";
 import { addMcp } from "./commands/mcp.ts";
-<<<<<<< HEAD
 import { addMcpAdd } from "./commands/mcp_add.ts";
 import { addMcpList } from "./commands/mcp_list.ts";
 import { addMcpRemove } from "./commands/mcp_remove.ts";
 import { addMcpUpgrade } from "./commands/mcp_upgrade.ts";
-=======
 import { addPluginApproveTools } from "./commands/plugin_approve_tools.ts";
->>>>>>> w-pins
 import { addPluginCall } from "./commands/plugin_call.ts";
 import { addPluginCheck } from "./commands/plugin_check.ts";
 import { addPluginExport } from "./commands/plugin_export.ts";
