@@ -203,24 +203,30 @@ function page(rows: readonly Row[], failures: readonly Failure[]): string {
 }
 
 const wanted = process.argv.slice(2);
+const chosen = EXHIBITS.filter((each) => wanted.length === 0 || wanted.includes(each.package));
 const ground = await realpath(await mkdtemp(join(tmpdir(), "kaged-gallery-")));
-const rows: Row[] = [];
-const failures: Failure[] = [];
-try {
-  await mkdir(join(ground, "folder"));
-  await writeFile(join(ground, "secret"), "not-a-real-secret");
-  for (const one of EXHIBITS.filter((each) => wanted.length === 0 || wanted.includes(each.package))) {
+const results = new Map<Exhibit, Row | Failure>();
+const waiting = [...chosen];
+
+/** Takes in one server after the other; the page is written after each, so that a run that ends early leaves one. */
+async function work(): Promise<void> {
+  for (let one = waiting.shift(); one !== undefined; one = waiting.shift()) {
     const result = await exhibit(one, ground);
-    if ("reason" in result) failures.push(result);
-    else rows.push(result);
+    results.set(one, result);
     const said = "reason" in result
       ? `✗ ${result.reason}`
       : `✓ ${result.version}, ${result.tools} tools, ${result.grants.join(" ") || "no grants"} ${result.call}`;
     process.stdout.write(`${one.package}: ${said}\n`);
+    if (wanted.length > 0) continue;
+    const done = chosen.flatMap((each) => results.get(each) ?? []);
+    await writeFile(PAGE, page(done.filter((each) => "version" in each), done.filter((each) => "reason" in each)));
   }
+}
+
+try {
+  await mkdir(join(ground, "folder"));
+  await writeFile(join(ground, "secret"), "not-a-real-secret");
+  await Promise.all([work(), work()]);
 } finally {
   await rm(ground, { recursive: true, force: true });
 }
-const text = page(rows, failures);
-if (wanted.length === 0) await writeFile(PAGE, text);
-process.stdout.write(`${rows.length} taken in, ${failures.length} not\n`);

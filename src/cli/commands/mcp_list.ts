@@ -106,12 +106,10 @@ async function serverOf(
   };
 }
 
-/** Returns the number of tools, as a running host lists them; null where none runs it. */
-function toolCount(name: string, instances: ReadonlyMap<string, readonly RunningInstance[]>): number | null {
-  const counts = (instances.get(name) ?? []).filter(({ state }) => state === "running").map(({ tools }) =>
-    tools.length
-  );
-  return counts.length === 0 ? null : Math.max(...counts);
+/** Returns the number of tools that are pinned; null before any were listed. */
+async function toolCount({ name, hash = "" }: InstallRecord, { home, runtime }: Operator): Promise<number | null> {
+  const shown = await shownPins(home, name, hash, runtime.files).catch(() => null);
+  return shown && Object.keys(shown.pins.tools).length;
 }
 
 const HEADER = ["NAME", "VERSION", "STATUS", "MCP", "TOOLS", "SECRETS", "AGENTS", "SOURCE"];
