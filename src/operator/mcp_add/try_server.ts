@@ -80,14 +80,21 @@ async function run(
 }
 
 function trialOf(
-  { trace }: CheckReport,
+  { trace, checks }: CheckReport,
   info: PluginInfo,
   grants: Pick<Trial, "capabilities" | "added">,
 ): Trial {
+  // Tools that agents do not get, with the reason.
+  const leftOut = checks.find(({ id }) => id === "methods")?.warnings ?? [];
   const unmet = (trace?.denied ?? []).filter(({ capability }) =>
     capability !== null && !grants.added.includes(capability)
   );
-  return { ...grants, info, unmet: unmet.map(({ capability }) => capability!), notes: trace?.notes ?? [] };
+  return {
+    ...grants,
+    info,
+    unmet: unmet.map(({ capability }) => capability!),
+    notes: [...trace?.notes ?? [], ...leftOut],
+  };
 }
 
 /** Returns the grants of everything that a run was refused, as far as there are any and their ports are known. */
