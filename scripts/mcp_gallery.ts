@@ -1,11 +1,12 @@
 /**
  * `npm run mcp:gallery`: takes public MCP servers in with `kaged mcp add`, starts and lists them, makes one harmless call
  * of each that needs no internet, and writes the table in docs/mcp-servers.md. It needs npm's registry; started by hand.
+ * With names of packages it takes those alone, and keeps the other lines of the table.
  *
  * @module
  */
 import { execFile } from "node:child_process";
-import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
@@ -177,26 +178,45 @@ async function exhibit(one: Exhibit, ground: string): Promise<Row | Failure> {
   }
 }
 
-function page(rows: readonly Row[], failures: readonly Failure[]): string {
+/** Returns the line of the table for a server, or that of the list of those not taken in. */
+function lineOf(result: Row | Failure): string {
   const cell = (text: string): string => text.replaceAll("|", "\\|").replaceAll("\n", " ");
-  const table = rows.map(({ exhibit, version, license, tools, grants, secrets, protocol, call }) => {
-    const granted = grants.length === 0 ? "none" : grants.map((grant) => `\`${grant}\``).join(", ");
-    const notes = [call, exhibit.note ?? ""].filter((text) => text !== "").join(". ");
-    const kept = secrets.map((key) => `\`${key}\``).join(", ");
-    return `| \`${exhibit.package}\` | ${version} | ${license} | ${tools} | ${granted} | ${kept} | ${protocol} | ${notes} |`;
+  const name = `| \`${result.exhibit.package}\` |`;
+  if ("reason" in result) return `${name} ${cell(result.reason)} |`;
+  const { exhibit, version, license, tools, grants, secrets, protocol, call } = result;
+  const code = (texts: readonly string[]): string => texts.map((text) => `\`${text}\``).join(", ");
+  const notes = cell([call, exhibit.note ?? ""].filter((text) => text !== "").join(". "));
+  const cells = [version, cell(license), tools, code(grants) || "none", code(secrets), protocol, notes];
+  return `${name} ${cells.join(" | ")} |`;
+}
+
+/** Returns the lines of the page by package, so that a run of some servers keeps those of the others. */
+async function linesBefore(): Promise<Map<string, string>> {
+  const text = await readFile(PAGE, "utf8").catch(() => "");
+  const lines = text.split("\n").flatMap((line): [string, string][] => {
+    const name = /^\| `([^`]+)`/.exec(line)?.[1];
+    return name === undefined ? [] : [[name, line.replaceAll(/ {2,}/g, " ")]];
   });
-  const refused = failures.map(({ exhibit, reason }) => `| \`${exhibit.package}\` | ${cell(reason)} |`);
+  return new Map(lines);
+}
+
+/** A line of the table has nine bars and more, one of the other list three. */
+const isTaken = (line: string): boolean => line.replaceAll("\\|", "").split("|").length > 5;
+
+function page(lines: readonly string[]): string {
+  const taken = lines.filter(isTaken);
+  const refused = lines.filter((line) => !isTaken(line));
   return [
     "# MCP servers in cages",
     "",
-    `${rows.length} public servers from npm, each taken in by \`kaged mcp add <package>\`, started in a cage and listed. The script`,
-    "`npm run mcp:gallery` writes this page; it is started by hand. The grants are those that a server needs to start and to",
-    "use its secrets; a call may need more, which the error of the call names. A server without a call in its notes was",
-    "started and listed only: its tools need a service or a browser.",
+    `${taken.length} public servers from npm, each taken in by \`kaged mcp add <package>\`, started in a cage and listed. The`,
+    "script `npm run mcp:gallery` writes this page; it is started by hand. The grants are those that a server needs to",
+    "start and to use its secrets; a call may need more, which the error of the call names. A server without a call in its",
+    "notes was started and listed only: its tools need a service or a browser.",
     "",
     "| package | version | licence | tools | grants | secrets | MCP | notes |",
     "| --- | --- | --- | --- | --- | --- | --- | --- |",
-    ...table,
+    ...taken,
     "",
     ...(refused.length === 0 ? [] : ["Not taken in:", "", "| package | reason |", "| --- | --- |", ...refused, ""]),
   ].join("\n");
@@ -205,21 +225,23 @@ function page(rows: readonly Row[], failures: readonly Failure[]): string {
 const wanted = process.argv.slice(2);
 const chosen = EXHIBITS.filter((each) => wanted.length === 0 || wanted.includes(each.package));
 const ground = await realpath(await mkdtemp(join(tmpdir(), "kaged-gallery-")));
-const results = new Map<Exhibit, Row | Failure>();
+const lines = wanted.length > 0 ? await linesBefore() : new Map<string, string>();
 const waiting = [...chosen];
 
 /** Takes in one server after the other; the page is written after each, so that a run that ends early leaves one. */
 async function work(): Promise<void> {
   for (let one = waiting.shift(); one !== undefined; one = waiting.shift()) {
-    const result = await exhibit(one, ground);
-    results.set(one, result);
+    let result = await exhibit(one, ground);
+    // A machine that is busy may be too slow for one start, and not for the next.
+    for (let again = 0; again < 2 && "reason" in result && /within \d+ ms/.test(result.reason); again++) {
+      result = await exhibit(one, ground);
+    }
+    lines.set(one.package, lineOf(result));
     const said = "reason" in result
       ? `✗ ${result.reason}`
       : `✓ ${result.version}, ${result.tools} tools, ${result.grants.join(" ") || "no grants"} ${result.call}`;
     process.stdout.write(`${one.package}: ${said}\n`);
-    if (wanted.length > 0) continue;
-    const done = chosen.flatMap((each) => results.get(each) ?? []);
-    await writeFile(PAGE, page(done.filter((each) => "version" in each), done.filter((each) => "reason" in each)));
+    await writeFile(PAGE, page(EXHIBITS.flatMap((each) => lines.get(each.package) ?? [])));
   }
 }
 

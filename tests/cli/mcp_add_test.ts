@@ -288,6 +288,33 @@ test("N-031 a bundle is taken in with its settings; a hostile one leaves nothing
   assert.equal((await json(["mcp", "upgrade", "team-notes", "--yes"])).done, "nothing");
 });
 
+test("N-031 N-033 an entry with an url becomes a server elsewhere, its token a secret in its header", async (t) => {
+  const { json, project, home } = await ground(t, []);
+  const url = "https://mcp.example.org/mcp";
+  const far = { url, headers: { Authorization: `Bearer ${SECRET}`, "X-Team": "blue" } };
+  const bridge = { command: "npx", args: ["-y", "mcp-remote", "https://other.example.org/sse"] };
+  await writeFile(join(project, "mcp.json"), JSON.stringify({ servers: { far, bridge } }));
+  const { servers, refused } = await json([
+    "mcp",
+    "add",
+    "--from",
+    "mcp.json",
+    "--yes",
+    "--keep-secrets",
+    "--project",
+    ".",
+  ]);
+  assert.deepEqual(refused, []);
+  assert.deepEqual(servers.map((one: { name: string; capabilities: string[] }) => [one.name, one.capabilities]), [
+    ["far", ["net:mcp.example.org:443"]],
+    ["bridge", ["net:other.example.org:443"]],
+  ]);
+  const manifest = await readFile(join(home, "plugins/far/kaged-plugin.yaml"), "utf8");
+  assert.match(manifest, /runtime: mcp_http\nurl: https:\/\/mcp\.example\.org\/mcp\nheaders:\n {2}X-Team: blue\n/);
+  assert.match(manifest, /secrets:\n {2}authorization:\n {4}header: Authorization\n {4}prefix: "Bearer "\n/);
+  assert.match(await readFile(join(home, "local.toml"), "utf8"), new RegExp(`authorization = "${SECRET}"`));
+});
+
 test("off a terminal nothing is granted without --yes or --grant, and every mistake is named", async (t) => {
   if (!await canCage(t)) return;
   const { run, home, dir } = await ground(t);
