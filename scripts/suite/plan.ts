@@ -19,6 +19,7 @@ export const HEAVY: readonly string[] = [
   "./tests/cli/audit",
   "./tests/cli/hook",
   "./tests/cli/host_commands_test.ts",
+  "./tests/cli/mcp_add_test.ts", // Its steps have tests of their own.
   "./tests/cli/plugin_",
   "./tests/cli/project_",
   "./tests/cli/rules_test.ts",
@@ -61,6 +62,8 @@ const COSTS: Readonly<Record<string, number>> = {
   "./tests/host/": 3,
   "./tests/core/storage/": 2,
   "./tests/cli/": 3,
+  "./tests/cli/mcp_add_test.ts": 40, // npm, and a cage for each server.
+  "./tests/operator/mcp_add/fetch_server_test.ts": 8,
   "./tests/examples/": 4,
   "./tests/package/": 4,
 };

@@ -10,7 +10,7 @@ import type { ServerWish } from "../operator/mcp_add/types.ts";
 import type { ProjectChange } from "../operator/mcp_add/project_plugins.ts";
 import { answerOf } from "./grants.ts";
 import { installFlow } from "./install_flow.ts";
-import type { AddFlags } from "./commands/mcp_add.ts";
+import type { AddFlags } from "./mcp_flags.ts";
 import { type PreparedServer, prepareServer } from "./mcp_prepare.ts";
 import { keepTrial } from "./mcp_record.ts";
 import { givenSecrets, secretText } from "./mcp_values.ts";

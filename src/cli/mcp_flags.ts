@@ -23,6 +23,16 @@ export interface ServerFlags extends GrantFlags {
   readonly dryRun?: boolean;
 }
 
+/** Values of the options of `kaged mcp add`. */
+export interface AddFlags extends ServerFlags {
+  readonly name?: string;
+  readonly from?: string;
+  readonly only?: readonly string[];
+  readonly keepSecrets?: boolean;
+  readonly project?: string;
+  readonly agent?: string;
+}
+
 /** A host that the secret of a variable may go to. */
 export interface NamedHost {
   readonly variable: string;

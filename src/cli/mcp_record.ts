@@ -5,6 +5,8 @@
  */
 import { HostError } from "../core/errors/host_error.ts";
 import type { Manifest } from "../core/manifest/manifest.ts";
+import type { McpTool } from "../core/mcp/mcp_tool.ts";
+import type { PinnedTools } from "../core/pins/tool_pins.ts";
 import type { InstallRecord } from "../core/project/local_config.ts";
 import type { PluginInfo } from "../core/supervisor/types.ts";
 import type { Operator } from "./operator.ts";
@@ -32,11 +34,24 @@ export async function requireServerRecord(
   });
 }
 
-/** Keeps with the record what a trial has shown of a server. */
-export async function keepTrial(name: string, info: PluginInfo | null, { home, runtime }: Operator): Promise<void> {
+/** Returns the pins of the tools that a server listed in its trial. */
+export async function trialPins(info: PluginInfo): Promise<PinnedTools> {
+  const { pinsOf } = await import("../core/pins/tool_pins.ts");
+  return await pinsOf(mcpTools(info));
+}
+
+/** Keeps what a trial has shown: the revision with the record, and the tools as those that the operator agreed to. */
+export async function keepTrial(name: string, info: PluginInfo | null, operator: Operator): Promise<void> {
   const { withHomeLock } = await import("../core/files/file_lock.ts");
   const { writeRecord } = await import("../packages/installed/records.ts");
-  const protocol = info?.mcp?.protocol;
-  if (protocol === undefined) return;
+  const { pinTools } = await import("../packages/install/pin_tools.ts");
+  if (!info?.mcp) return;
+  const { home, runtime } = operator;
+  const { protocol } = info.mcp;
   await withHomeLock(home, runtime, () => writeRecord(home, name, { ...runtime, fields: { protocol } }));
+  await pinTools(name, mcpTools(info), operator);
+}
+
+function mcpTools({ tools }: PluginInfo): McpTool[] {
+  return tools.filter((tool): tool is McpTool => "definition" in tool);
 }

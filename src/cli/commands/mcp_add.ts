@@ -9,20 +9,11 @@ import type { Command } from "commander";
 import { asHostError, HostError } from "../../core/errors/host_error.ts";
 import type { ReadEntry, ServerWish } from "../../operator/mcp_add/types.ts";
 import { type AddedServer, addServer, type AddTarget } from "../mcp_add_flow.ts";
-import { addServerOptions, type ServerFlags } from "../mcp_flags.ts";
+import { type AddFlags, addServerOptions } from "../mcp_flags.ts";
 import { operateCheck, type Operator } from "../operator.ts";
 import { collected } from "../options.ts";
 import { errorJson } from "../print_error.ts";
 import { counted, type Terminal } from "../terminal.ts";
-
-export interface AddFlags extends ServerFlags {
-  readonly name?: string;
-  readonly from?: string;
-  readonly only?: readonly string[];
-  readonly keepSecrets?: boolean;
-  readonly project?: string;
-  readonly agent?: string;
-}
 
 /** Adds `mcp add`. */
 export function addMcpAdd(mcp: Command, terminal: Terminal, exit: (code: number) => void): void {

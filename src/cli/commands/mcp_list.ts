@@ -8,7 +8,8 @@ import type { Command } from "commander";
 import type { InstalledPlugin } from "../../packages/install/list_installed.ts";
 import type { ListedSecret } from "../../core/project/edit_secrets.ts";
 import type { Manifest } from "../../core/manifest/manifest.ts";
-import { type RunningInstance, runningInstances } from "../../http/running_hosts.ts";
+import type { InstallRecord } from "../../core/project/local_config.ts";
+import { shownPins } from "../print_pins.ts";
 import { operate, type Operator } from "../operator.ts";
 import { printable, type Printer, type Terminal } from "../terminal.ts";
 
@@ -55,8 +56,7 @@ async function list(operator: Operator, { project }: { readonly project?: string
   const manifests = new Map(found.map(({ record, manifest }) => [record.name, manifest!]));
   const secrets = listSecrets(await operator.local(), manifests);
   const agents = await agentsOf(project, operator);
-  const instances = await runningInstances(operator.home);
-  const servers = await Promise.all(found.map((plugin) => serverOf(plugin, { secrets, agents, instances })));
+  const servers = await Promise.all(found.map((plugin) => serverOf(plugin, { secrets, agents, operator })));
   if (json) return out.json({ servers });
   if (servers.length === 0) return out.line("No MCP server is installed: kaged mcp add <package>");
   printTable(servers.map(cellsOf), out);
@@ -80,10 +80,10 @@ async function agentsOf(
 
 async function serverOf(
   plugin: InstalledPlugin,
-  { secrets, agents, instances }: {
+  { secrets, agents, operator }: {
     readonly secrets: readonly ListedSecret[];
     readonly agents: (plugin: string) => readonly string[];
-    readonly instances: ReadonlyMap<string, readonly RunningInstance[]>;
+    readonly operator: Operator;
   },
 ): Promise<ListedServer> {
   const { statusOf } = await import("../../packages/install/list_installed.ts");
@@ -95,7 +95,7 @@ async function serverOf(
     status: statusOf(plugin),
     source,
     protocol,
-    tools: toolCount(name, instances),
+    tools: await toolCount(plugin.record, operator),
     capabilities: manifest.capabilities,
     secrets: secrets.filter((one) => one.plugin === name).map(({ key, from, required }) => ({
       key,
@@ -106,12 +106,10 @@ async function serverOf(
   };
 }
 
-/** Returns the number of tools, as a running host lists them; null where none runs it. */
-function toolCount(name: string, instances: ReadonlyMap<string, readonly RunningInstance[]>): number | null {
-  const counts = (instances.get(name) ?? []).filter(({ state }) => state === "running").map(({ tools }) =>
-    tools.length
-  );
-  return counts.length === 0 ? null : Math.max(...counts);
+/** Returns the number of tools that are pinned; null before any were listed. */
+async function toolCount({ name, hash = "" }: InstallRecord, { home, runtime }: Operator): Promise<number | null> {
+  const shown = await shownPins(home, name, hash, runtime.files).catch(() => null);
+  return shown && Object.keys(shown.pins.tools).length;
 }
 
 const HEADER = ["NAME", "VERSION", "STATUS", "MCP", "TOOLS", "SECRETS", "AGENTS", "SOURCE"];

@@ -11,13 +11,15 @@ import { isSemanticVersion } from "../../core/values/semantic_version.ts";
 import { parseServerSource, serverSourceText } from "../../operator/mcp_add/source.ts";
 import { carriedWish, keptValues } from "../../operator/mcp_add/carry_over.ts";
 import type { ServerSource } from "../../operator/mcp_add/types.ts";
-import { type ToolDifference, toolDifference } from "../../operator/mcp_add/tool_difference.ts";
+import { type PinnedTools, type ToolChanges, toolChanges } from "../../core/pins/tool_pins.ts";
 import { answerOf } from "../grants.ts";
 import { installFlow } from "../install_flow.ts";
 import { printTrial } from "../mcp_add_flow.ts";
 import { addServerOptions, type ServerFlags } from "../mcp_flags.ts";
 import { type PreparedServer, prepareServer, tryInstalled } from "../mcp_prepare.ts";
-import { keepTrial, requireServerRecord } from "../mcp_record.ts";
+import { keepTrial, requireServerRecord, trialPins } from "../mcp_record.ts";
+import { printToolChanges, shownPins } from "../print_pins.ts";
+import type { InstallRecord } from "../../core/project/local_config.ts";
 import { operate, type Operator } from "../operator.ts";
 import { printPlan } from "../print_plan.ts";
 import type { Printer, Terminal } from "../terminal.ts";
@@ -62,10 +64,13 @@ async function upgrade(operator: Operator, name: string, flags: UpgradeFlags): P
     capabilities: askedCapabilities(manifest),
     givenBy: (fetched) => keptValues(fetched, manifest),
   }, operator);
-  const before = await tryInstalled(name, manifest, operator);
-  const tools = before && server.trial ? toolDifference(before.tools, server.trial.info.tools) : null;
+  const [before, after] = [
+    await toolsBefore(name, record, manifest, operator),
+    server.trial && await trialPins(server.trial.info),
+  ];
+  const tools = before && after && toolChanges(before, after);
   if (!json) printTrial(server, operator);
-  if (!json && tools) printTools(tools, out);
+  if (!json && tools) printTools(before, after, out);
   if (flags.dryRun) return await printPlanned(server, { from: manifest.version, tools }, operator);
   const answer = await answerOf(own, terminal);
   const asked = server.manifest.capabilities.filter((one) => !answer.withhold.includes(one));
@@ -83,8 +88,9 @@ async function upgrade(operator: Operator, name: string, flags: UpgradeFlags): P
   const { version } = plan.manifest;
   if (!json && plan.kind === "same") out.line(`${name} ${version} is installed already: nothing to do`);
   if (!json && plan.kind === "upgrade") out.done(`Upgraded ${name} ${manifest.version} → ${version}`);
-  const restarted = plan.kind === "upgrade" && await restart(plan, replaced, operator);
+  // Before it starts anywhere: the tools that were shown are those that the operator agreed to.
   if (plan.kind === "upgrade") await keepTrial(name, server.trial?.info ?? null, operator);
+  const restarted = plan.kind === "upgrade" && await restart(plan, replaced, operator);
   const done = plan.kind === "same" ? "nothing" : "upgraded";
   if (json) out.json({ name, from: manifest.version, version, done, ...plan.diff, tools, restarted });
 }
@@ -125,17 +131,29 @@ function ownFlags({ secrets = {}, capabilities }: Manifest, flags: UpgradeFlags)
   };
 }
 
-function printTools({ added, removed, changed }: ToolDifference, { line, paint }: Printer): void {
-  if (added.length + removed.length + changed.length === 0) return line("Tool changes: none");
-  line("Tool changes:");
-  for (const name of added) line(paint.green(`  + ${name}`));
-  for (const name of removed) line(paint.red(`  - ${name}`));
-  for (const name of changed) line(paint.yellow(`  ~ ${name} (another description or schema)`));
+/** Returns the tools of the installed version, as they are pinned, else as they are listed; null where nobody knows them. */
+async function toolsBefore(
+  name: string,
+  { hash = "" }: InstallRecord,
+  manifest: Manifest,
+  operator: Operator,
+): Promise<PinnedTools | null> {
+  const pinned = await shownPins(operator.home, name, hash, operator.runtime.files).catch(() => null);
+  if (pinned) return pinned.pins.tools;
+  const info = await tryInstalled(name, manifest, operator);
+  return info && await trialPins(info);
+}
+
+function printTools(before: PinnedTools, after: PinnedTools, out: Printer): void {
+  const pins = { hash: "", pinned_at: "", quarantined: {}, missing: [] };
+  const { added, changed, removed } = toolChanges(before, after);
+  if (added.length + changed.length + removed.length === 0) return out.line("Tool changes: none");
+  printToolChanges({ pins: { ...pins, tools: after }, older: { ...pins, tools: before } }, out);
 }
 
 async function printPlanned(
   server: PreparedServer,
-  { from, tools }: { readonly from: string; readonly tools: ToolDifference | null },
+  { from, tools }: { readonly from: string; readonly tools: ToolChanges | null },
   operator: Operator,
 ): Promise<void> {
   const { planInstall } = await import("../../packages/install/plan.ts");

@@ -43,7 +43,13 @@ const NO_SECRET = "kaged-trial-no-secret";
  */
 export async function tryServer(server: TriedServer): Promise<Trial> {
   const first = await run(server, server.capabilities);
-  if (first.info) return trialOf(first.report, first.info, { capabilities: server.capabilities, added: [] });
+  const asDrafted = { capabilities: server.capabilities, added: [] };
+  if (first.info) return trialOf(first.report, first.info, asDrafted);
+  if (isTooSlow(first.report)) {
+    // Being watched takes time: a server with many files may start well without.
+    const alone = await run(server, server.capabilities, { isWatched: false });
+    if (alone.info) return trialOf(alone.report, alone.info, asDrafted);
+  }
   const missing = missingGrants(first.report).filter((one) => !server.capabilities.includes(one));
   if (missing.length > 0 && server.write) {
     const second = await run(server, [...server.capabilities, ...missing]);
@@ -59,9 +65,13 @@ export async function tryServer(server: TriedServer): Promise<Trial> {
   throw failed(first.report);
 }
 
+const isTooSlow = ({ checks }: CheckReport): boolean =>
+  checks.some(({ code = "" }) => ["initialize.timeout", "protocol.timeout"].includes(code));
+
 async function run(
   server: TriedServer,
   capabilities: readonly string[],
+  { isWatched } = { isWatched: true },
 ): Promise<{ report: CheckReport; info: PluginInfo | null }> {
   const { dir, runtime, home, runtimes, limits, signal, secrets } = server;
   await server.write?.(capabilities);
@@ -72,7 +82,7 @@ async function run(
     ...(runtimes && { runtimes }),
     ...(limits && { limits }),
     ...(signal && { signal }),
-    trace: true,
+    trace: isWatched,
     config: Object.fromEntries(secrets.map((key) => [key, NO_SECRET])),
     onRunning: (running) => void (info = running),
   });
@@ -80,14 +90,21 @@ async function run(
 }
 
 function trialOf(
-  { trace }: CheckReport,
+  { trace, checks }: CheckReport,
   info: PluginInfo,
   grants: Pick<Trial, "capabilities" | "added">,
 ): Trial {
+  // Tools that agents do not get, with the reason.
+  const leftOut = checks.find(({ id }) => id === "methods")?.warnings ?? [];
   const unmet = (trace?.denied ?? []).filter(({ capability }) =>
     capability !== null && !grants.added.includes(capability)
   );
-  return { ...grants, info, unmet: unmet.map(({ capability }) => capability!), notes: trace?.notes ?? [] };
+  return {
+    ...grants,
+    info,
+    unmet: unmet.map(({ capability }) => capability!),
+    notes: [...trace?.notes ?? [], ...leftOut],
+  };
 }
 
 /** Returns the grants of everything that a run was refused, as far as there are any and their ports are known. */

@@ -7,6 +7,7 @@ import { draftManifest, draftText } from "../../../src/operator/mcp_add/draft.ts
 import { fetchServer, packageFolder } from "../../../src/operator/mcp_add/fetch_server.ts";
 import type { ServerSource } from "../../../src/operator/mcp_add/types.ts";
 import { parseManifest } from "../../../src/core/manifest/read_manifest.ts";
+import { git } from "../../support/git_server.ts";
 import { npmRegistry, type TestPackage } from "../../support/npm_registry.ts";
 import { scratchDir } from "../../support/scratch_dir.ts";
 
@@ -83,10 +84,13 @@ test("a version, a range and the newest are told apart, and what npm lacks is sa
 });
 
 test("N-031 a dependency from a git repository is refused: git would start programs that it names", async (t) => {
-  const bent = {
-    ...SERVER,
-    json: { ...SERVER.json, dependencies: { helper: "git+file:///nonexistent/repository.git" } },
-  };
+  const repository = await scratchDir(t);
+  git(repository, "init", "--quiet");
+  await writeFile(join(repository, "package.json"), JSON.stringify({ name: "helper", version: "1.0.0" }));
+  git(repository, "add", "package.json");
+  git(repository, "commit", "--quiet", "-m", "a package");
+  const dependencies = { helper: `git+file://${repository}` };
+  const bent = { ...SERVER, json: { ...SERVER.json, dependencies } };
   const { env } = await npmRegistry(t, [bent]);
   await assert.rejects(fetched(t, npm("@x/notes-mcp"), env), { code: "mcp_add.fetch_failed", message: /git/i });
 });
