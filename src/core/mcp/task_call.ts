@@ -114,7 +114,7 @@ class TaskCall {
 
   /** Looks at the task again, after the rest that the server wants. */
   async #next({ pollMs }: TaskState): Promise<TaskState> {
-    const { clock, talk } = this.ports;
+    const { clock, talk, ended } = this.ports;
     if (clock.monotonic() >= this.#endMs) {
       throw new HostError("protocol.timeout", `The task of the tool is not done after ${MAX_TASK_MS} ms`, {
         data: { method: "tools/call", timeout_ms: MAX_TASK_MS },
@@ -122,13 +122,10 @@ class TaskCall {
     }
     let cancel = (): void => {};
     const rest = new Promise<void>((resolve) => cancel = clock.after(pollMs, resolve));
-    await unlessAborted(rest, this.#signal, endOf).finally(cancel);
-    return readTask(await talk.ask("tasks/get", { taskId: this.id }, { signal: this.#signal }));
-  }
-
-  get #signal(): AbortSignal {
     const { signal } = this.options;
-    return signal ? AbortSignal.any([signal, this.ports.ended]) : this.ports.ended;
+    const either = signal ? AbortSignal.any([signal, ended]) : ended;
+    await unlessAborted(rest, either, endOf).finally(cancel);
+    return readTask(await talk.ask("tasks/get", { taskId: this.id }, signal && { signal }));
   }
 
   #report({ message }: TaskState): void {

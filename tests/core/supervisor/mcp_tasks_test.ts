@@ -89,4 +89,8 @@ test("N-030 a task whose protocol failed, or that the server gave up, says so", 
     await r.s.pass(250);
     await ended;
   }
+  const unavailable = assert.rejects(r.call("research"), { code: "plugin.unavailable" });
+  await r.s.timer(250);
+  await r.s.supervisor.stop("mcp-tasks");
+  await unavailable;
 });
