@@ -22,7 +22,7 @@ await rm("npm/packed.tgz");
 await joinModules("npm/package");
 
 /** Packages that only some features need: the host loads them at the first use, and the embedder installs them. */
-const OPTIONAL = ["@modelcontextprotocol/sdk", "@opentelemetry/api", "pg-boss"];
+const OPTIONAL = ["@modelcontextprotocol/client", "@modelcontextprotocol/server", "@opentelemetry/api", "pg-boss"];
 
 const [packed, root] = await Promise.all([read("npm/package/package.json"), read("package.json")]);
 const manifest = {

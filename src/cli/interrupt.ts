@@ -30,3 +30,9 @@ export async function interruptible<T>(work: (signal: AbortSignal) => Promise<T>
     for (const remove of listeners) remove();
   }
 }
+
+/** Resolves when the process is asked to end, which for a server is no failure. */
+export function untilAborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+}

@@ -39,10 +39,11 @@ export async function withHost<T>(
   flags: HostFlags,
   terminal: Terminal,
   work: (host: Host, session: string) => Promise<T>,
+  own: Partial<HostOptions> = {},
 ): Promise<T> {
   return await interruptible(async (signal) => {
     // Other commands need not reach a host that ends with this one.
-    await using host = await openHost(flags, terminal, { control: false });
+    await using host = await openHost(flags, terminal, { control: false, ...own });
     // Throws for an unknown agent, before any plugin is started.
     host.plugins(flags.agent);
     const { failed, pending } = await unlessAborted(host.start(), signal);

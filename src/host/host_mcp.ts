@@ -190,7 +190,7 @@ export class HostMcpRoom implements HostMcp {
 
   offer(session: string, client: ClientSide): () => void {
     this.#ports.sessions().find(session);
-    const own = { ...client };
+    const own: ClientSide = Object.create(client); // Not a copy: parts of a client may come and go.
     this.#clients.set(session, [own, ...this.#clients.get(session) ?? []]);
     return () => {
       const left = (this.#clients.get(session) ?? []).filter((one) => one !== own);

@@ -28,20 +28,30 @@ export interface HostPrompt {
   readonly definition: Readonly<Record<string, unknown>>;
 }
 
+/** Where a request of an MCP server comes from. */
+export interface RequestOrigin {
+  /** Name of the plugin that the server is. */
+  readonly plugin: string;
+  /** Aborts when the server takes it back, or has ended. */
+  readonly signal: AbortSignal;
+  /** The server's own name for it, where it came in place of a result. */
+  readonly key?: string;
+}
+
 /** Answers requests of the MCP servers that an agent's session uses. Each may be left out. */
 export interface ClientSide {
   /** Answers a server's form: MCP's `elicitation/create`. Absent: the form waits at the desk of approvals. */
   elicit?(
     params: Readonly<Record<string, unknown>>,
-    from: { readonly plugin: string; readonly signal: AbortSignal },
+    from: RequestOrigin,
   ): Promise<Readonly<Record<string, unknown>>>;
   /** Asks the client's model: MCP's `sampling/createMessage`. Absent: refused. */
   sample?(
     params: Readonly<Record<string, unknown>>,
-    from: { readonly plugin: string; readonly signal: AbortSignal },
+    from: RequestOrigin,
   ): Promise<Readonly<Record<string, unknown>>>;
   /** Lists the client's roots: MCP's `roots/list`. Absent: none. */
-  roots?(from: { readonly plugin: string; readonly signal: AbortSignal }): Promise<Readonly<Record<string, unknown>>>;
+  roots?(from: RequestOrigin): Promise<Readonly<Record<string, unknown>>>;
 }
 
 /** The parts of an agent's MCP servers beyond tools. Each call is audited, and rejects as the server answered. */

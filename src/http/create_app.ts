@@ -11,7 +11,7 @@ import type { Clock } from "../core/ports/ports.ts";
 import { printWarning } from "../core/values/printable.ts";
 import { addRoutes, type RouteApp } from "./add_routes.ts";
 import { CONSOLE_FILES } from "./generated/console_files.ts";
-import { checkOrigin, checkToken } from "./guard.ts";
+import { checkOrigin, checkToken, guarded } from "./guard.ts";
 import { observe } from "./observe.ts";
 import { failureResponse, type Hide, problemResponse } from "./problem.ts";
 import { ROUTES } from "./routes/routes.ts";
@@ -90,25 +90,15 @@ export function createApp(options: AppOptions): App {
 
   return {
     async fetch(request, connection) {
-      const response = await answer(request, connection).catch((error) => failureResponse(error, warn, hide));
-      for (const [name, value] of Object.entries(HEADERS)) {
-        if (!response.headers.has(name)) response.headers.set(name, value);
-      }
+      const response = guarded(
+        await answer(request, connection).catch((error) => failureResponse(error, warn, hide)),
+      );
       observed.metrics.answered(response.status);
       return response;
     },
     close: () => observed.close(),
   };
 }
-
-/** Headers of every answer that does not set them itself: no guessing of types, caching, framing or referrers. */
-const HEADERS: Readonly<Record<string, string>> = {
-  "X-Content-Type-Options": "nosniff",
-  "Cache-Control": "no-store",
-  "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
-  "Referrer-Policy": "no-referrer",
-  "Cross-Origin-Resource-Policy": "same-origin",
-};
 
 /** The page loads files of this server only, has no inline script, and cannot be framed. */
 const CONSOLE_POLICY = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; " +

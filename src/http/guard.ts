@@ -15,6 +15,8 @@ export interface Guard {
   readonly token: string;
   /** In lower case; addresses and `localhost` are accepted besides. */
   readonly allowedHosts: readonly string[];
+  /** Where the token is. Default: in the file token of the operator's folder. */
+  readonly tokenPlace?: string;
 }
 
 /** Throws `http.host_refused` or `http.origin_refused` for a request that a foreign page may have caused. */
@@ -23,7 +25,7 @@ export function checkOrigin(request: Request, { allowedHosts }: Guard): void {
   const name = hostName(host);
   if (name === null || !(name === "localhost" || isAddress(name) || allowedHosts.includes(name))) {
     throw new HostError("http.host_refused", `This server does not answer for ${JSON.stringify(host.slice(0, 200))}`, {
-      hint: "Use the address that kaged serve printed, or add the name to allowed_hosts under [http] in config.toml",
+      hint: "Use the address that was printed, or add the name to allowed_hosts under [http] in config.toml",
     });
   }
   const origin = request.headers.get("origin");
@@ -34,17 +36,36 @@ export function checkOrigin(request: Request, { allowedHosts }: Guard): void {
     if (!isForeign || request.headers.get("sec-fetch-mode") === "navigate") return;
   } else if (origin === `http://${host}` || origin === `https://${host}`) return;
   throw new HostError("http.origin_refused", "The request comes from a page of another site", {
-    hint: "Open the address that kaged serve printed",
+    hint: "Open the address that was printed",
   });
 }
 
+const TOKEN_PLACE = "the file token of the operator's folder";
+
 /** Throws `http.unauthorized` unless the request carries the token. */
-export function checkToken(request: Request, { token }: Guard): void {
+export function checkToken(request: Request, { token, tokenPlace = TOKEN_PLACE }: Guard): void {
   const given = bearer(request) ?? subprotocol(request);
   if (given !== null && isSame(given, token)) return;
   throw new HostError("http.unauthorized", given === null ? "The request carries no token" : "The token is wrong", {
-    hint: "Send Authorization: Bearer <token>; the token is in the file token of the operator's folder",
+    hint: `Send Authorization: Bearer <token>; the token is in ${tokenPlace}`,
   });
+}
+
+/** Headers of every answer that does not set them itself: no guessing of types, caching, framing or referrers. */
+const HEADERS: Readonly<Record<string, string>> = {
+  "X-Content-Type-Options": "nosniff",
+  "Cache-Control": "no-store",
+  "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+  "Referrer-Policy": "no-referrer",
+  "Cross-Origin-Resource-Policy": "same-origin",
+};
+
+/** Adds the headers that keep browsers from doing more with an answer than its reader wants. */
+export function guarded(response: Response): Response {
+  for (const [name, value] of Object.entries(HEADERS)) {
+    if (!response.headers.has(name)) response.headers.set(name, value);
+  }
+  return response;
 }
 
 /** Whether a request opens a WebSocket (RFC 6455 §4.2.1). */

@@ -64,7 +64,7 @@ function invalid(issues: readonly InputIssue[]): HostError {
  *
  * @throws {HostError} `http.body_invalid`, `http.body_too_large`, `http.body_timeout` or `http.media_type`.
  */
-async function readJson(request: Request, clock: Clock): Promise<unknown> {
+export async function readJson(request: Request, clock: Clock): Promise<unknown> {
   const type = request.headers.get("content-type")?.split(";")[0]?.trim().toLowerCase() ?? "";
   if (type !== "application/json") {
     throw new HostError("http.media_type", `The body is sent as ${type === "" ? "nothing named" : `"${type}"`}`, {

@@ -4,7 +4,7 @@
  * @module
  */
 import { HostError, messageOf } from "../core/errors/host_error.ts";
-import type { HttpServer } from "../core/ports/http.ts";
+import type { HttpHandler, HttpServer } from "../core/ports/http.ts";
 import type { Runtime } from "../core/ports/ports.ts";
 import { closeServer } from "./close_server.ts";
 import { type AppOptions, createApp } from "./create_app.ts";
@@ -42,22 +42,36 @@ export async function serveHost(options: ServeOptions): Promise<ServedHost> {
   const { host, runtime, hostname = "127.0.0.1", port = DEFAULT_PORT, ...rest } = options;
   const token = await readToken(host.view.home, runtime);
   const app = createApp({ host, token, ...rest });
-  let server: HttpServer;
-  try {
-    server = await runtime.http.listen({ at: { hostname, port }, handler: app.fetch });
-  } catch (error) {
+  const { address, server } = await listenAt({ hostname, port, handler: app.fetch, runtime }).catch((error) => {
     app.close();
-    throw listenError(error, hostname, port);
-  }
-  const name = hostname.includes(":") ? `[${hostname}]` : hostname;
+    throw error;
+  });
   return {
-    address: `http://${name}:${server.port}`,
+    address,
     token,
     async close() {
       app.close();
       await closeServer(server, runtime.clock);
     },
   };
+}
+
+/** Listens at an address. Throws `http.port_taken` or `http.listen_failed`. */
+export async function listenAt(
+  { hostname, port, handler, runtime }: {
+    readonly hostname: string;
+    readonly port: number;
+    readonly handler: HttpHandler;
+    readonly runtime: Pick<Runtime, "http">;
+  },
+): Promise<{ readonly address: string; readonly server: HttpServer }> {
+  try {
+    const server = await runtime.http.listen({ at: { hostname, port }, handler });
+    const name = hostname.includes(":") ? `[${hostname}]` : hostname;
+    return { address: `http://${name}:${server.port}`, server };
+  } catch (error) {
+    throw listenError(error, hostname, port);
+  }
 }
 
 function listenError(error: unknown, hostname: string, port: number): HostError {

@@ -14,16 +14,25 @@ const TOKEN_BYTES = 32;
  *
  * @throws {HostError} `host.file_unreadable` when the file holds no token, or other users may read it.
  */
-export async function readToken(home: string, { files, ids }: Pick<Runtime, "files" | "ids">): Promise<string> {
-  const path = `${home}/token`;
+export async function readToken(home: string, runtime: Pick<Runtime, "files" | "ids">): Promise<string> {
+  return await readTokenFile(`${home}/token`, runtime);
+}
+
+/** Returns the token in a file, which is made when it is missing; see {@link readToken}. */
+export async function readTokenFile(path: string, { files, ids }: Pick<Runtime, "files" | "ids">): Promise<string> {
   const info = await files.target(path);
   if (info === null) await makeToken(path, { files, ids });
   else if ((info.mode & 0o077) !== 0) {
     throw unusable(path, "others may read it", `Run chmod 600 ${path}, or remove it to have a new one made`);
   }
   const token = (await files.readText(path)).trim();
-  if (TOKEN.test(token)) return token;
+  if (isToken(token)) return token;
   throw unusable(path, "it holds no token", "Remove it to have a new one made");
+}
+
+/** Whether a text can be a token. */
+export function isToken(text: string): boolean {
+  return TOKEN.test(text);
 }
 
 /** Links the file into place, which fails when it exists: of two hosts that start at once, both use the first token. */

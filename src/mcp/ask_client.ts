@@ -5,9 +5,11 @@
  */
 import type { ApprovalAnswer, ApprovalRequest } from "../core/approvals/types.ts";
 import { fitArguments } from "../core/approvals/shown_arguments.ts";
-import type { McpServer } from "../core/mcp/sdk_types.ts";
+import { isMap } from "../core/values/plain_data.ts";
 import { printable } from "../core/values/printable.ts";
 import type { Host } from "../host/types.ts";
+import type { Flights } from "./flights.ts";
+import type { Json } from "./sdk_types.ts";
 
 /** Longest text of arguments in a question. */
 const MAX_ARGUMENT_BYTES = 4_000;
@@ -31,10 +33,10 @@ const FORM = {
 
 /**
  * Has the client asked about each call of a session that waits, until the returned function is called. A client that
- * closes the question without an answer leaves it to the other front ends.
+ * closes the question without an answer, or takes none, leaves it to the other front ends.
  */
 export function askClient(
-  server: McpServer,
+  flights: Flights,
   { host, session }: { readonly host: Host; readonly session: string },
 ): () => void {
   const open = new Map<string, AbortController>();
@@ -44,9 +46,11 @@ export function askClient(
     open.set(request.id, controller);
     const { signal } = controller;
     const timeout = Math.max(1_000, Date.parse(request.expiresAt) - Date.parse(request.createdAt));
+    const params = { message: questionOf(request), requestedSchema: FORM };
+    const question = { key: `approval-${request.id}`, method: "elicitation/create", params } as const;
     try {
-      const params = { message: questionOf(request), requestedSchema: FORM };
-      const answer = answerIn(await server.elicitInput(params, { signal, timeout }));
+      const given = await flights.ask(question, request, { signal, timeout });
+      const answer = given && answerIn(given);
       if (answer) await host.approvals.answer(request.id, answer, { by: "mcp client" });
     } catch {
       // The client has gone, or somebody else was first: the desk knows.
@@ -56,9 +60,10 @@ export function askClient(
   }
 
   const stop = host.approvals.on(({ type, approval }) => {
-    if (approval.sessionId !== session) return;
+    // A server's form is not for allowing or denying: a client that shows forms gets that one itself.
+    if (approval.sessionId !== session || approval.source.kind === "elicitation") return;
     if (type !== "requested") open.get(approval.id)?.abort(new Error("The request has ended"));
-    else if (server.getClientCapabilities()?.elicitation) void ask(approval);
+    else void ask(approval);
   });
   return () => {
     stop();
@@ -79,10 +84,10 @@ function questionOf({ tool, agentPath, reason, arguments: args, changed }: Appro
   ].map(printable).join("\n");
 }
 
-function answerIn({ action, content = {} }: Awaited<ReturnType<McpServer["elicitInput"]>>): ApprovalAnswer | null {
+function answerIn({ action, content }: Json): ApprovalAnswer | null {
   if (action === "decline") return { decision: "deny", reason: "The person at the MCP client declined" };
   if (action !== "accept") return null;
-  const { decision, scope, reason } = content as Partial<ApprovalAnswer>;
+  const { decision, scope, reason } = isMap(content) ? content : {};
   return {
     decision: decision === "allow" ? "allow" : "deny",
     scope: scope === "session" || scope === "always" ? scope : "once",

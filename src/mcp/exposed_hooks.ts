@@ -7,7 +7,7 @@
 import { dispatchSingleton } from "../hooks/dispatch/dispatch.ts";
 import type { HookContract } from "../hooks/dispatch/types.ts";
 import { completeParams, lifecycleContract } from "../hooks/sources/plugin/lifecycle.ts";
-import type { CallAt, Host, HostTool } from "../host/types.ts";
+import type { CallAt, Host } from "../host/types.ts";
 import * as lifecycle from "../core/contract/generated/agent_lifecycle.ts";
 import * as tool from "../core/contract/generated/tool.ts";
 import { checkArguments } from "../core/tools/check_arguments.ts";
@@ -105,17 +105,4 @@ export interface OfferedTool extends Record<string, unknown> {
   name: string;
   description: string;
   inputSchema: { type: "object" } & Record<string, unknown>;
-}
-
-/** Fields that a tool of an MCP server keeps of how its server listed it. */
-const KEPT: readonly string[] = ["title", "annotations", "outputSchema"];
-
-/** Returns the tools of an agent. */
-export function offeredTools(host: Pick<Host, "tools">, agent: string): OfferedTool[] {
-  return host.tools(agent).map(offeredTool);
-}
-
-function offeredTool({ alias: name, description, parametersSchema, definition = {} }: HostTool): OfferedTool {
-  const kept = Object.entries(definition).filter(([key]) => KEPT.includes(key));
-  return { ...Object.fromEntries(kept), name, description, inputSchema: { ...parametersSchema, type: "object" } };
 }

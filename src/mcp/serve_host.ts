@@ -1,31 +1,18 @@
 /**
- * A host as an MCP server: any MCP client can use the tools of an agent, each caged as everywhere else.
+ * A host as an MCP server over one connection, of either era: any MCP client can use what an agent has, each plugin caged
+ * as everywhere else.
  *
  * @module
  */
-import type { AuditType } from "../core/audit/events.ts";
-import { asHostError, type HostError } from "../core/errors/host_error.ts";
-import { type McpToolResult, toolResultIn } from "../core/mcp/tool_result.ts";
-import type { CallAt, Host } from "../host/types.ts";
-import { loadServerSdk } from "../core/mcp/load_sdk.ts";
 import type { McpTransport } from "../core/mcp/sdk_types.ts";
 import { isMap } from "../core/values/plain_data.ts";
-import { HOST_VERSION } from "../core/values/version.ts";
-import { askClient } from "./ask_client.ts";
-import { exposedHooks, type OfferedTool, offeredTools } from "./exposed_hooks.ts";
+import { loadConnection } from "./load_server_sdk.ts";
+import { type ServedSession, serveSession, type ServeSessionOptions } from "./served_session.ts";
 
-/** A host to serve, and the client's side of it. */
-export interface ServeHostOptions {
-  /** It must have been started. */
-  readonly host: Host;
-  /** Agent whose tools are served. */
-  readonly agent: string;
-  /** Open session that calls are made in. */
-  readonly session: string;
+/** A session to serve, and the client's side of it. */
+export interface ServeHostOptions extends ServeSessionOptions {
   /** Carries messages to and from the client. */
   readonly transport: McpTransport;
-  /** Whether hooks that their hookspec exposes are served too. Default true. */
-  readonly hooks?: boolean;
 }
 
 /** A host that is being served. */
@@ -36,132 +23,52 @@ export interface ServedHost {
   close(): Promise<void>;
 }
 
-/** The protocol's answer to the name of a tool that is not there. */
-const INVALID_PARAMS = -32602;
-
-/** Events after which an agent may have other tools. */
-const CHANGES: ReadonlySet<AuditType> = new Set([
-  "plugin.initialized",
-  "plugin.tools_listed",
-  "plugin.failed",
-  "plugin.disabled",
-]);
-
-/** Serves the tools of an agent. Rejects with `mcp.sdk_missing` where the SDK is not installed. */
-export async function serveHost(options: ServeHostOptions): Promise<ServedHost> {
-  const { host, agent, session, transport, hooks = true } = options;
-  const { Server, requests, McpError } = await loadServerSdk();
-  const server = new Server({ name: "kaged", version: HOST_VERSION }, {
-    capabilities: { tools: { listChanged: true } },
-  });
-
-  const offered = (): OfferedTool[] => {
-    const exposed = hooks ? exposedHooks(host, agent).map(({ tool }) => tool) : [];
-    return [...offeredTools(host, agent), ...exposed];
-  };
-  const call = async (name: string, args: Readonly<Record<string, unknown>>, at: CallAt): Promise<unknown> => {
-    const hook = hooks ? exposedHooks(host, agent).find(({ tool }) => tool.name === name) : undefined;
-    return await (hook ? hook.call(args, at) : host.callTool(name, args, at));
-  };
-
-  server.setRequestHandler(requests.listTools, () => ({ tools: offered() }));
-  server.setRequestHandler(requests.callTool, async ({ params }, { signal, _meta, sendNotification }) => {
-    const token = _meta?.progressToken;
-    const onProgress = token === undefined ? undefined : progressTo((progress) => {
-      const params = { progressToken: token, ...progress };
-      sendNotification({ method: "notifications/progress", params }).catch(() => {}); // The client has gone.
-    });
-    const context: string[] = [];
-    const onContext = (texts: readonly string[]): void => void context.push(...texts);
-    try {
-      const at = { agent, session, signal, onContext, ...(onProgress && { onProgress }) };
-      return toolAnswer(await call(params.name, params.arguments ?? {}, at), context);
-    } catch (thrown) {
-      const error = asHostError(thrown);
-      if (error.code !== "tool.unknown") return errorAnswer(error, context);
-      const { code, message, hint } = error;
-      throw new McpError(INVALID_PARAMS, message, { code, hint });
-    }
-  });
-
-  let listed = JSON.stringify(offered());
-  const stopListening = host.onAudit(({ type }) => {
-    if (!CHANGES.has(type)) return;
-    const now = JSON.stringify(offered());
-    if (now === listed) return;
-    listed = now;
-    server.sendToolListChanged().catch(() => {}); // The client has gone, or is not there yet.
-  });
-
-  const stopAsking = askClient(server, { host, session });
+/** Serves an agent over one connection. Rejects with `mcp.sdk_missing` where the SDK is not installed. */
+export async function serveHost({ transport, ...options }: ServeHostOptions): Promise<ServedHost> {
+  const [{ serveStdio }, served] = await Promise.all([loadConnection(), serveSession(options)]);
   const { promise: closed, resolve } = Promise.withResolvers<void>();
-  server.onclose = () => {
-    stopAsking();
-    stopListening();
-    resolve();
-  };
-  await server.connect(transport);
-  return { closed, close: () => server.close() };
-}
-
-/** Params of `notifications/progress`, without the token. */
-interface Progress {
-  readonly progress: number;
-  readonly total?: number;
-  readonly message?: string;
-}
-
-/** Returns a listener of plugins' reports that passes on those MCP allows: the number must grow. */
-function progressTo(send: (progress: Progress) => void): (report: unknown) => void {
-  let last = -Infinity;
-  return (report) => {
-    const { progress, total, message } = isMap(report) ? report : {};
-    if (typeof progress !== "number" || !(progress > last)) return;
-    last = progress;
-    send({
-      progress,
-      ...(typeof total === "number" && { total }),
-      ...(typeof message === "string" && { message }),
-    });
+  const wire = watchedWire(transport, served, () => void served.close().finally(resolve));
+  const connection = serveStdio(({ era }) => served.server(era), { transport: wire });
+  return {
+    closed,
+    async close() {
+      await connection.close();
+      await closed;
+    },
   };
 }
-
-/** A result of `tools/call`. */
-interface ToolAnswer extends Record<string, unknown> {
-  content: Record<string, unknown>[];
-  /** The output as data. */
-  structuredContent?: unknown;
-  isError?: true;
-  /** Facts about a failure, for a program. */
-  _meta?: Record<string, unknown>;
-}
-
-/** Key in `_meta` under which a program finds the facts about a failure. */
-export const ERROR_KEY = "kaged/error";
 
 /**
- * Returns the answer to a call. An output that has MCP's own shape, as one of an MCP server does, goes on as it is; of
- * any other the text is its JSON, and an object is data too. Text that hooks added follows as text of its own.
+ * Returns a transport that also watches the resources which `subscriptions/listen` names: the SDK answers that request
+ * by itself and asks no server.
  */
-export function toolAnswer(output: unknown, context: readonly string[] = []): ToolAnswer {
-  const own = toolResultIn(output);
-  if (own) return withContext(plain(own), context);
-  const text = typeof output === "string" ? output : JSON.stringify(output ?? null);
-  const content = [{ type: "text", text }];
-  return withContext({ content, ...(isMap(output) && { structuredContent: output }) }, context);
+function watchedWire(transport: McpTransport, served: ServedSession, onEnd: () => void): McpTransport {
+  const streams = new Map<unknown, () => void>();
+  const wire: McpTransport = {
+    start: () => transport.start(),
+    send: (message, options) => transport.send(message, options),
+    close: () => transport.close(),
+  };
+  transport.onmessage = (message, extra) => {
+    const { id, method, params } = message as { id?: unknown; method?: unknown; params?: unknown };
+    if (method === "subscriptions/listen" && !streams.has(id)) streams.set(id, served.watch(urisIn(params)));
+    if (method === "notifications/cancelled" && isMap(params)) {
+      streams.get(params.requestId)?.();
+      streams.delete(params.requestId);
+    }
+    wire.onmessage?.(message, extra);
+  };
+  transport.onerror = (error) => wire.onerror?.(error);
+  transport.onclose = () => {
+    wire.onclose?.();
+    onEnd();
+  };
+  return wire;
 }
 
-/** Returns the answer to a call that failed: code, message and hint for the model, the same as facts beside them. */
-export function errorAnswer({ code, message, hint, data }: HostError, context: readonly string[] = []): ToolAnswer {
-  const text = `error[${code}]: ${message}${hint === undefined ? "" : `\nhint: ${hint}`}`;
-  const facts = { code, message, ...(hint !== undefined && { hint }), ...(data !== undefined && { data }) };
-  return withContext({ content: [{ type: "text", text }], isError: true, _meta: { [ERROR_KEY]: facts } }, context);
-}
-
-function withContext(answer: ToolAnswer, context: readonly string[]): ToolAnswer {
-  return { ...answer, content: [...answer.content, ...context.map((text) => ({ type: "text", text }))] };
-}
-
-function plain({ content, ...rest }: McpToolResult): ToolAnswer {
-  return { content: [...content], ...rest };
+function urisIn(params: unknown): string[] {
+  const { notifications } = isMap(params) ? params : {};
+  const { resourceSubscriptions } = isMap(notifications) ? notifications : {};
+  const uris = Array.isArray(resourceSubscriptions) ? resourceSubscriptions : [];
+  return uris.filter((uri) => typeof uri === "string");
 }

@@ -248,12 +248,12 @@ test("N-030 onAsk of the embedder hears forms and requests for the model, and an
 
 test("N-030 a server has a few requests open at a time, and no more", async () => {
   await using h = await asking();
-  const calls = Array.from({ length: 6 }, () => call(h, "elicit"));
+  const calls = Array.from({ length: 14 }, () => call(h, "elicit"));
   await until(() => outcomes(h).length === 2, "two refusals");
-  assert.match(outcomes(h)[0]!, /refused .*has 4 requests open already/);
-  await until(async () => (await h.host.approvals.list()).items.length === 4, "four forms");
+  assert.match(outcomes(h)[0]!, /refused .*has 12 requests open already/);
+  await until(async () => (await h.host.approvals.list()).items.length === 12, "twelve forms");
   const { items } = await h.host.approvals.list();
   for (const { id } of items) await h.host.approvals.answer(id, { decision: "deny" });
   const answers = await Promise.all(calls);
-  assert.equal(answers.filter(({ action }) => action === "decline").length, 4);
+  assert.equal(answers.filter(({ action }) => action === "decline").length, 12);
 });

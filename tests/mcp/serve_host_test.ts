@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { HostError } from "../../src/core/errors/host_error.ts";
 import { load } from "../../src/core/mcp/load_sdk.ts";
-import { errorAnswer, serveHost, toolAnswer } from "../../src/mcp/serve_host.ts";
+import { serveHost } from "../../src/mcp/serve_host.ts";
+import { errorAnswer, toolAnswer } from "../../src/mcp/tool_answer.ts";
 import { type Hosted, hosted } from "../support/hosted.ts";
 import { memoryWire, newClient, onToolsChanged, type TestClient } from "../support/mcp_client.ts";
 import { until } from "../support/until.ts";
@@ -88,6 +89,6 @@ test("D-008 errorAnswer() says code, message and hint, and never a stack", () =>
 test("D-008 a host without the SDK says what to install", async () => {
   await assert.rejects(load(() => import("@modelcontextprotocol/" + "none")), {
     code: "mcp.sdk_missing",
-    hint: /npm install @modelcontextprotocol\/sdk/,
+    hint: /npm install @modelcontextprotocol\/server/,
   });
 });

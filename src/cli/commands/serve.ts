@@ -10,7 +10,7 @@ import type { Host } from "../../host/types.ts";
 import { watchPlugins, type WatchReport } from "../../host/watch_plugins.ts";
 import type { ServedHost } from "../../http/serve_host.ts";
 import type { Runtime } from "../../core/ports/ports.ts";
-import { interruptible, unlessAborted } from "../interrupt.ts";
+import { interruptible, unlessAborted, untilAborted } from "../interrupt.ts";
 import { openConsole, sweepConsolePages } from "../open_console.ts";
 import { addProjectOptions, pluginFolders, wholeNumber } from "../options.ts";
 import { manifestLines } from "../print_error.ts";
@@ -130,16 +130,10 @@ async function run(
   const login = flags.open && process.stdout.isTTY
     ? await openConsole(`${address}/#token=${token}`, home, runtime)
     : null;
-  await aborted(signal);
+  await untilAborted(signal);
   void watch.close(); // A reload under way ends with the host.
   await login?.close();
   if (!flags.json) out.line("Stopping …");
-}
-
-/** Resolves when the process is asked to end, which for a server is no failure. */
-function aborted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
 }
 
 /** Prints the outcome of a change that `--watch` saw: one line, and the reasons of a failure below it. */

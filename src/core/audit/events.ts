@@ -179,6 +179,11 @@ export interface AuditData extends CompactionAuditData, ApprovalAuditData, McpAu
   "plugin.tool_denied": { tool: string; by: string; reason: string } & AuditPlace;
   /** Its tool was called, and a rule would have asked for it, did it not only watch. */
   "plugin.tool_watched": { tool: string; by: string; read_only: boolean; destructive: boolean } & AuditPlace;
+  /**
+   * An MCP server was asked, in a process of its own, how it wants to be greeted: in the revision `protocol`, or by
+   * `initialize`, because of the failure `reason`.
+   */
+  "plugin.mcp_probed": { protocol: string | null; reason: string | null; duration_ms: number };
   /** An MCP server listed its tools; what differs from the list before, each part cut to 50 names. */
   "plugin.tools_listed": {
     count: number;
@@ -309,6 +314,7 @@ export const TRAIL_OF: Readonly<Record<AuditType, Trail>> = {
   "approval.expired": "audit",
   "approval.withdrawn": "audit",
   "rules.changed": "audit",
+  "plugin.mcp_probed": "audit",
   "plugin.tools_listed": "audit",
   "plugin.resource_read": "calls",
   "plugin.prompt_used": "calls",

@@ -14,7 +14,7 @@ export interface McpUseAudit {
   success: boolean;
   /** Length of the answer as JSON; 0 where there was none. */
   bytes: number;
-  /** From the request to its answer. */
+  /** How long it took. */
   duration_ms: number;
 }
 

@@ -9,8 +9,8 @@ export const MCP_ERRORS: Readonly<Record<string, ErrorRow>> = {
   "mcp.sdk_missing": row(
     -32603,
     500,
-    "The package @modelcontextprotocol/sdk is not installed beside the host",
-    "Run npm install @modelcontextprotocol/sdk",
+    "A package of the MCP SDK is not installed beside the host",
+    "Install the package that is named",
   ),
   ...rows("mcp", -32600, 502, {
     version_unsupported: [
@@ -65,5 +65,19 @@ export const MCP_ERRORS: Readonly<Record<string, ErrorRow>> = {
   ...rows("mcp", -32603, 409, {
     tool_collision: ["Two tools of an MCP server have one name here", "Rename one of the two in the server"],
   }),
+  ...rows("mcp", -32602, 400, {
+    request_state_invalid: [
+      "No call of this session waits under the state that the MCP client sent",
+      "Send the request again without requestState",
+    ],
+    cursor_unknown: ["A list has no page under the cursor that the MCP client sent", "Ask without a cursor"],
+  }),
+  ...rows("mcp", -32603, 409, {
+    client_cannot: [
+      "A caged MCP server asked for something that the client does not take",
+      "Use a client that declares the capability",
+    ],
+  }),
+  "mcp.sessions_full": row(-32005, 503, "Every session of the MCP server is in use", "End one, or try again later"),
   "mcp.tool_failed": row(-32000, 422, "A tool of an MCP server reported an error", "Read its message"),
 };

@@ -48,7 +48,7 @@ async function answersTo(
     const { method, params } = isMap(request) ? request : {};
     if (typeof method !== "string") throw malformed(`the request ${shown(key)} has no method`);
     if (!requests.isOffered(method)) throw refused(method);
-    return [key, await requests.take(method, params, { at: at ?? null, signal })] as const;
+    return [key, await requests.take(method, params, { at: at ?? null, signal, key })] as const;
   });
   try {
     return Object.fromEntries(await unlessAborted(Promise.all(answers), signal, endOf));

@@ -38,7 +38,7 @@ export class ServerRequests {
   async take(
     method: string,
     params: unknown,
-    { at, signal }: Pick<McpServerRequest, "at" | "signal">,
+    { at, signal, key }: Pick<McpServerRequest, "at" | "signal" | "key">,
   ): Promise<unknown> {
     if (!this.isOffered(method)) {
       throw new HostError("protocol.method_unknown", `The host has no method "${method.slice(0, 200)}"`);
@@ -51,7 +51,13 @@ export class ServerRequests {
     }
     this.#open++;
     try {
-      const answer = await this.#answer!({ method, params: params ?? {}, at, signal });
+      const answer = await this.#answer!({
+        method,
+        params: params ?? {},
+        at,
+        signal,
+        ...(key !== undefined && { key }),
+      });
       if (isMap(answer)) return answer;
       throw new HostError("protocol.internal", `The answer to "${method}" is no object`);
     } finally {

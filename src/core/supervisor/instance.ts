@@ -5,48 +5,27 @@
  * @module
  */
 import { speaksMcp } from "../manifest/speaks_mcp.ts";
-import type { Audit, AuditSubject } from "../audit/audit.ts";
+import type { AuditSubject } from "../audit/audit.ts";
 import { HostError } from "../errors/host_error.ts";
 import type { Manifest } from "../manifest/manifest.ts";
 import type { McpTool } from "../mcp/mcp_tool.ts";
 import type { McpPeer } from "../mcp/peer.ts";
-import type { SecretMask } from "../values/secret_mask.ts";
 import type { CallOptions, IncomingRequest } from "../wire/connection_types.ts";
 import type { PluginProfile } from "./dialect.ts";
-import { STUCK_TIMEOUTS } from "./health.ts";
 import { InstanceAudit } from "./instance_audit.ts";
+import { InstanceMcp } from "./instance_mcp.ts";
 import { type Config, InstanceSecrets } from "./instance_secrets.ts";
 import { Lifeline } from "./lifeline.ts";
+import { type InstanceOptions, processOptions } from "./instance_options.ts";
 import { type Ending, type PluginProcess, spawnPlugin } from "./plugin_process.ts";
 import { type PluginSource, pluginSource } from "./plugin_source.ts";
 import { PendingReplacement } from "./replacement.ts";
 import { startFailure } from "./start_failure.ts";
 import { unknownMethod } from "./unknown_method.ts";
-import type {
-  PluginCallContext,
-  PluginInfo,
-  PluginNotification,
-  PluginSpec,
-  Replacement,
-  SupervisorOptions,
-} from "./types.ts";
+import type { PluginCallContext, PluginInfo, PluginSpec, Replacement } from "./types.ts";
 
 /** Time that calls of a replaced process may still take: twice the default timeout of a call. */
 const DRAIN_MS = 60_000;
-
-/** The parts an instance is made of. */
-export interface InstanceOptions {
-  readonly host: SupervisorOptions;
-  readonly source: PluginSource;
-  /** The manifest as it was when the plugin was registered. */
-  readonly manifest: Manifest;
-  readonly audit: Audit;
-  readonly secrets: SecretMask;
-  readonly subject: AuditSubject;
-  readonly onNotification?: (notification: PluginNotification) => void;
-  /** Calls the tools of an MCP server by the server's own names, and lists none of them. Default: false. */
-  readonly byWireName?: boolean;
-}
 
 /** A registered plugin with its processes. */
 export class PluginInstance {
@@ -69,8 +48,7 @@ export class PluginInstance {
   #manifest: Manifest;
   /** With the operator's secrets: its processes get {@link InstanceSecrets.outward} of it. */
   #config: Config;
-  /** Tools of an MCP server, kept while it is down: it is expected back. */
-  #mcpTools: readonly McpTool[] = [];
+  readonly #mcp: InstanceMcp;
   #attempt: Promise<void> | null = null;
   #ending: Promise<void> | null = null;
   #stops = 0;
@@ -82,6 +60,7 @@ export class PluginInstance {
     this.subject = subject;
     this.#audit = new InstanceAudit(audit, subject, clock);
     this.#secrets = new InstanceSecrets(options.secrets);
+    this.#mcp = new InstanceMcp(options.host, audit, subject);
     const retry = (): void => void this.#try().catch(() => {}); // The lifeline has audited it.
     this.#life = new Lifeline({ clock, audit, subject, retry });
     this.#source = source;
@@ -108,7 +87,7 @@ export class PluginInstance {
       net_refused: this.#current?.net.counts() ?? [],
       methods,
       features,
-      tools: speaksMcp(manifest) ? this.#mcpTools : manifest.tools,
+      tools: speaksMcp(manifest) ? this.#mcp.tools : manifest.tools,
       mcp: mcp ? { protocol: mcp.protocol, name: mcp.name, version: mcp.version } : null,
       error: this.#life.error,
     };
@@ -140,6 +119,7 @@ export class PluginInstance {
     const current = this.#current;
     const attempt = this.#attempt;
     await Promise.all([
+      this.#mcp.stop(),
       this.#next?.discard(this.#life.unavailable()),
       current && this.#dismiss(current),
       ...[...this.#leaving].map(([live, gone]) => live.stop().then(() => gone)),
@@ -262,40 +242,32 @@ export class PluginInstance {
       this.#onReady(started);
     } catch (thrown) {
       const error = startFailure(thrown, this.subject.name);
+      const isMisjudged = live !== null && await this.#mcp.isContradicted(error);
+      if (isMisjudged) this.#current = null; // That end is no failure of the plugin's.
       if (live) await live.ended; // And with it #onEnded, which keeps the state.
       else this.#life.fail(error);
+      if (isMisjudged && this.#life.isWanted) return await this.#bringUp();
       throw error;
     }
   }
 
-  #spawn(source: PluginSource, checkWanted: () => void): Promise<PluginProcess> {
-    const { host, audit, secrets, subject, onNotification, byWireName = false } = this.#options;
-    const { instance, name: plugin } = subject;
-    const { askNetwork, onMcpRequest } = host;
-    return spawnPlugin(source, {
-      runtime: host.runtime,
-      secrets,
-      audit,
-      subject,
-      byWireName,
+  async #spawn(source: PluginSource, checkWanted: () => void): Promise<PluginProcess> {
+    const options = processOptions(this.#options, {
       checkWanted,
-      maxTimeouts: host.maxTimeouts?.(plugin) ?? STUCK_TIMEOUTS,
-      askNetwork: askNetwork && ((target, signal) => askNetwork({ instance, plugin }, target, signal)),
-      tap: (manifest) => host.tap?.(this.info(manifest)) ?? null,
-      onLog: (line) => host.onLog?.({ plugin, instance, line: secrets.text(line) }),
-      onNotification: (method, params) => onNotification?.({ instance, method, params }),
+      tap: (manifest) => this.#options.host.tap?.(this.info(manifest)) ?? null,
       onRequest: (manifest, request) => this.#onRequest(manifest, request),
       onTools: (live, tools) => this.#onTools(live, tools),
-      onMcpEvent: (event) => host.onMcpEvent?.({ instance, plugin }, event),
-      ...(host.mcpOffers && { mcpOffers: host.mcpOffers }),
-      ...(onMcpRequest && { onMcpRequest: (request) => onMcpRequest({ instance, plugin }, request) }),
     });
+    const mcpEra = await this.#mcp.eraOf(source, options);
+    return await spawnPlugin(source, { ...options, ...(mcpEra && { mcpEra }) });
   }
 
-  #handshake(live: PluginProcess, whole: Config): Promise<PluginProfile> {
+  async #handshake(live: PluginProcess, whole: Config): Promise<PluginProfile> {
     const storageAvailable = this.#options.host.storageAvailable ?? false;
     const config = this.#secrets.outward(live.manifest, whole);
-    return live.handshake({ config, projects: this.#projects, storageAvailable });
+    const profile = await live.handshake({ config, projects: this.#projects, storageAvailable });
+    await this.#mcp.confirm();
+    return profile;
   }
 
   /** A process serves from now on: it is audited, and gets to know its projects. */
@@ -328,7 +300,7 @@ export class PluginInstance {
   }
 
   #keepTools(tools: readonly McpTool[]): void {
-    this.#mcpTools = tools;
+    this.#mcp.tools = tools;
     this.#options.host.onTools?.(this.info());
   }
 

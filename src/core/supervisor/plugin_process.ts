@@ -39,6 +39,7 @@ export interface PluginProcessOptions extends
     | "onLog"
     | "onNotification"
     | "onMcpEvent"
+    | "mcpEra"
     | "mcpOffers"
     | "onMcpRequest"
   > {
@@ -53,6 +54,8 @@ export interface PluginProcessOptions extends
   readonly askNetwork?: AskNetwork | undefined;
   /** Time-outs in a row, with no call answered in between, that end it. */
   readonly maxTimeouts: number;
+  /** Speaks this dialect, for one question; such a process serves nobody, and its start is not audited. */
+  readonly probe?: (ports: DialectPorts) => Dialect;
   /** Throws when the process is no longer wanted. */
   readonly checkWanted: () => void;
 }
@@ -126,7 +129,7 @@ export class PluginProcess {
       onNet: (event) => this.#auditNet(event),
       withheld,
     });
-    const dialect = speaksMcp(manifest) ? mcpDialect : kagedDialect;
+    const dialect = options.probe ?? (speaksMcp(manifest) ? mcpDialect : kagedDialect);
     this.dialect = maskedDialect(
       dialect({
         ...options,
@@ -163,7 +166,7 @@ export class PluginProcess {
 
   /** Starts the process; called once by {@link spawnPlugin}. */
   async spawn(request: CageRequest): Promise<void> {
-    const { runtime, audit, subject, onLog, checkWanted, askNetwork } = this.#options;
+    const { runtime, audit, subject, onLog, checkWanted, askNetwork, probe } = this.#options;
     const { net } = this;
     const onNet = (event: NetEvent): void => this.#auditNet(event);
     const onRefused = (refusal: NetDenial): void => net.refused(refusal);
@@ -182,11 +185,8 @@ export class PluginProcess {
       beforeSpawn: checkWanted,
     });
     this.caged = caged;
-    audit.emit("plugin.spawned", subject, {
-      version: this.manifest.version,
-      pid: caged.pid,
-      cage_id: caged.cage.id,
-    });
+    const { version } = this.manifest;
+    if (!probe) audit.emit("plugin.spawned", subject, { version, pid: caged.pid, cage_id: caged.cage.id });
     void this.#follow(caged);
   }
 

@@ -6,7 +6,7 @@
 import type { CageRequest } from "../cage/cage.ts";
 import { resolveLimits } from "../cage/limits/cage_limits.ts";
 import { HostError } from "../errors/host_error.ts";
-import { verifyTree } from "../files/tree.ts";
+import { hashTree, verifyTree } from "../files/tree.ts";
 import type { Manifest } from "../manifest/manifest.ts";
 import { MANIFEST_FILE, readManifest } from "../manifest/read_manifest.ts";
 import { grantedManifest } from "../manifest/withheld.ts";
@@ -18,6 +18,10 @@ export interface PluginSource {
   readonly spec: PluginSpec;
   /** Checks the files and returns the request for a cage. Called anew before each start: files change in between. */
   readonly prepare: () => Promise<CageRequest>;
+  /** Returns the manifest as it is granted now. */
+  readonly manifest: () => Promise<Manifest>;
+  /** Returns a hash of everything that decides how its program behaves. Rejects where there is too much of that. */
+  readonly contentHash: () => Promise<string>;
 }
 
 /** Returns the source of the plugin `name` in the folder of `spec`. */
@@ -31,7 +35,8 @@ export function pluginSource(
     if (spec.hash !== undefined) await verifyTree(name, spec.dir, spec.hash, host.runtime.files);
     return cageRequest(await readManifest(), spec, host);
   };
-  return { spec, prepare };
+  const contentHash = async (): Promise<string> => (await hashTree(spec.dir, host.runtime.files)).hash;
+  return { spec, prepare, manifest: readManifest, contentHash };
 }
 
 /** Returns the request for the cage of a plugin, by the settings of its host. */

@@ -7,7 +7,8 @@ import { type Audit, createAudit } from "../audit/audit.ts";
 import { maskedAudit } from "../audit/masked_audit.ts";
 import { asHostError, HostError } from "../errors/host_error.ts";
 import { SecretMask } from "../values/secret_mask.ts";
-import { type InstanceOptions, PluginInstance } from "./instance.ts";
+import { PluginInstance } from "./instance.ts";
+import type { InstanceOptions } from "./instance_options.ts";
 import { manifestReader, pluginSource } from "./plugin_source.ts";
 import type { PluginCallContext, PluginNotification, PluginSpec, Supervisor, SupervisorOptions } from "./types.ts";
 

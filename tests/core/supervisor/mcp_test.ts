@@ -162,11 +162,15 @@ test("D-012 an MCP server stops when its input ends", async () => {
 
 test("D-012 an MCP server that stays when its input ends is ended by SIGTERM, then by SIGKILL", async () => {
   await using s = await supervised();
-  const instance = await started(s, "mcp_never_leaves");
+  const instance = await s.add("mcp_never_leaves");
+  const starting = s.supervisor.start(instance);
+  await s.pass(2_000); // The process that was only asked for its revision heeds nothing either.
+  await starting;
   const stopping = s.supervisor.stop(instance);
   await s.pass(5_000);
   await s.pass(2_000);
   await stopping;
+  assert.deepEqual((await s.next("plugin.killed")).data, { reason: "stopped during the handshake" });
   assert.deepEqual((await s.next("plugin.killed")).data, { reason: "ignored shutdown" });
 });
 

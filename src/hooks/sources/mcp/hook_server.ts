@@ -19,6 +19,7 @@ import {
 import type { CoveredFile } from "../../files/hook_evidence.ts";
 import { filledIn } from "../../files/mcp_server.ts";
 import type { McpServerEntry } from "../../files/types.ts";
+import { sha256 } from "../../../core/values/sha256.ts";
 import { endingOf } from "../../../core/values/ending_of.ts";
 import { unlessAborted } from "../../../core/values/unless_aborted.ts";
 import { SecretMask } from "../../../core/values/secret_mask.ts";
@@ -50,6 +51,7 @@ export class HookServer {
   constructor(options: HookServerOptions) {
     const { runtime, home, dir, entry: { name }, verify, onServerLog } = options;
     const program = serverProgram(options);
+    const manifest = fileManifest(program, options);
     this.#name = name;
     this.#requestId = () => runtime.ids.create("req");
     this.#instance = new PluginInstance({
@@ -61,8 +63,13 @@ export class HookServer {
           onServerLog?.(name, line);
         },
       },
-      source: { spec: { dir }, prepare: async () => await programCageRequest(program, await verify(), options) },
-      manifest: fileManifest(program, options),
+      source: {
+        spec: { dir },
+        prepare: async () => await programCageRequest(program, await verify(), options),
+        manifest: () => Promise.resolve(manifest),
+        contentHash: async () => await programHash(program, await verify()),
+      },
+      manifest,
       audit: createAudit({ clock: runtime.clock, sinks: [] }),
       secrets: new SecretMask(), // It has no config.
       subject: { name, instance: name },
@@ -130,6 +137,12 @@ function serverProgram({ entry, dir, origin, ...options }: HookServerOptions): F
   const enter = ["/bin/bash", "--norc", "--noprofile", "-c", ENTER, "mcp", dir];
   const env = Object.fromEntries(Object.entries(entry.env).map(([key, value]) => [key, fill(value)]));
   return { name: "mcp", command: [...enter, ...(entry.command ?? []).map(fill)], env, origin, runtime: "mcp_stdio" };
+}
+
+/** Returns a hash of the program and of the files that trusting it covers. */
+async function programHash({ command, env }: FileProgram, files: readonly CoveredFile[]): Promise<string> {
+  const covered = files.map(({ path, sha256: digest }) => [path, digest]);
+  return `sha256:${await sha256(JSON.stringify([command, env, covered]))}`;
 }
 
 /** Returns why a server failed: how its process ended, or the message of the failure. */

@@ -1,0 +1,50 @@
+/**
+ * The parts an instance is made of, and what each of its processes gets of them.
+ *
+ * @module
+ */
+import type { Audit, AuditSubject } from "../audit/audit.ts";
+import type { Manifest } from "../manifest/manifest.ts";
+import type { SecretMask } from "../values/secret_mask.ts";
+import { STUCK_TIMEOUTS } from "./health.ts";
+import type { PluginProcessOptions } from "./plugin_process.ts";
+import type { PluginSource } from "./plugin_source.ts";
+import type { PluginNotification, SupervisorOptions } from "./types.ts";
+
+/** The parts an instance is made of. */
+export interface InstanceOptions {
+  readonly host: SupervisorOptions;
+  readonly source: PluginSource;
+  /** The manifest as it was when the plugin was registered. */
+  readonly manifest: Manifest;
+  readonly audit: Audit;
+  readonly secrets: SecretMask;
+  readonly subject: AuditSubject;
+  readonly onNotification?: (notification: PluginNotification) => void;
+  /** Calls the tools of an MCP server by the server's own names, and lists none of them. Default: false. */
+  readonly byWireName?: boolean;
+}
+
+/** Returns the options of a process; `own` is what the instance itself does for it. */
+export function processOptions(
+  { host, audit, secrets, subject, onNotification, byWireName = false }: InstanceOptions,
+  own: Pick<PluginProcessOptions, "checkWanted" | "tap" | "onRequest" | "onTools">,
+): PluginProcessOptions {
+  const { instance, name: plugin } = subject;
+  const { askNetwork, onMcpRequest } = host;
+  return {
+    ...own,
+    runtime: host.runtime,
+    secrets,
+    audit,
+    subject,
+    byWireName,
+    maxTimeouts: host.maxTimeouts?.(plugin) ?? STUCK_TIMEOUTS,
+    askNetwork: askNetwork && ((target, signal) => askNetwork({ instance, plugin }, target, signal)),
+    onLog: (line) => host.onLog?.({ plugin, instance, line: secrets.text(line) }),
+    onNotification: (method, params) => onNotification?.({ instance, method, params }),
+    onMcpEvent: (event) => host.onMcpEvent?.({ instance, plugin }, event),
+    ...(host.mcpOffers && { mcpOffers: host.mcpOffers }),
+    ...(onMcpRequest && { onMcpRequest: (request) => onMcpRequest({ instance, plugin }, request) }),
+  };
+}

@@ -1,0 +1,43 @@
+/**
+ * Requests of caged MCP servers, passed on to the client of the session they work for.
+ *
+ * @module
+ */
+import { HostError } from "../core/errors/host_error.ts";
+import type { ClientSide, RequestOrigin } from "../host/mcp_types.ts";
+import type { Question } from "./flight.ts";
+import { type Flights, PARKED_MS } from "./flights.ts";
+import type { Json } from "./sdk_types.ts";
+
+/**
+ * Returns the client's side of a session. Each part is there while the client has a call in flight and takes such
+ * requests: what is absent stays with the host.
+ */
+export function clientSide(flights: Flights): ClientSide {
+  const counter = { value: 0 };
+
+  function part(method: Question["method"]): ((params: Json, from: RequestOrigin) => Promise<Json>) | undefined {
+    if (!flights.canAsk({ method, params: {} }, { plugin: null })) return undefined;
+    return async (params, { plugin, signal, key = `${plugin}-${++counter.value}` }) => {
+      const answer = flights.ask({ key, method, params }, { plugin }, { signal, timeout: PARKED_MS });
+      if (answer) return await answer;
+      throw new HostError("mcp.client_cannot", `The MCP client takes no such request of "${plugin}": ${method}`, {
+        data: { plugin, method },
+        hint: "Use a client that declares the capability",
+      });
+    };
+  }
+
+  return {
+    get elicit() {
+      return part("elicitation/create");
+    },
+    get sample() {
+      return part("sampling/createMessage");
+    },
+    get roots() {
+      const ask = part("roots/list");
+      return ask && ((from: RequestOrigin) => ask({}, from));
+    },
+  } as ClientSide;
+}
