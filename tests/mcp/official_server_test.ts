@@ -1,41 +1,12 @@
 import assert from "node:assert/strict";
-import { execFile } from "node:child_process";
-import { mkdir, writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import { test } from "node:test";
-import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
 import { ANY_OBJECT, argumentsSchema } from "../../src/core/mcp/arguments_schema.ts";
-import { scratchDir } from "../support/scratch_dir.ts";
+import { bundledServer } from "../support/bundled_server.ts";
 import { supervised } from "../support/supervised.ts";
 import { until } from "../support/until.ts";
 
-const ROOT: string = fileURLToPath(new URL("../../", import.meta.url));
-const MANIFEST = {
-  name: "official",
-  version: "1.0.0",
-  kaged_api: 1,
-  description: "A server of the official SDK",
-  runtime: "mcp_stdio",
-  command: ["js", "./server.mjs"],
-  capabilities: [],
-};
-
-/** The folder of a plugin that is the official server, bundled into one file: a cage has no node_modules. */
-async function officialServer(t: Parameters<typeof scratchDir>[0]): Promise<string> {
-  const dir = join(await scratchDir(t), "official");
-  await mkdir(dir);
-  const args = ["build", "tests/fixtures/mcp/official_server.mjs", "--target=node", "--format=esm"];
-  const outfile = `--outfile=${join(dir, "server.mjs")}`;
-  await promisify(execFile)(join(ROOT, "node_modules/.bin/bun"), [...args, outfile, "--config=/dev/null"], {
-    cwd: ROOT,
-  });
-  await writeFile(join(dir, "kaged-plugin.yaml"), JSON.stringify(MANIFEST));
-  return dir;
-}
-
 test("D-012 a server made with the official SDK runs caged, lists its tools and answers", async (t) => {
-  const dir = await officialServer(t);
+  const dir = await bundledServer(t, "tests/fixtures/mcp/official_server.mjs", { name: "official" });
   await using s = await supervised();
   const { instance } = await s.supervisor.register({ dir });
   await s.supervisor.start(instance);

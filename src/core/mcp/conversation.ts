@@ -18,6 +18,8 @@ export interface McpConversation {
   subscribe(uri: string): Promise<void>;
   unsubscribe(uri: string): Promise<void>;
   setLogLevel(level: McpLogLevel): Promise<void>;
+  /** Begins to listen to the server, once it is known to whoever passes on its notifications. */
+  begin(): void;
   /** Takes a notification that only this revision has. Returns false when it is none of those. */
   onNotification(method: string, params: unknown): boolean;
   /** Called with the id under which each request goes out. */
@@ -39,6 +41,7 @@ export function legacyConversation(connection: Connection, info: McpServerInfo):
     async setLogLevel(level) {
       await connection.call("logging/setLevel", { level });
     },
+    begin() {},
     onNotification: () => false,
     onSent() {},
   };

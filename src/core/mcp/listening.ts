@@ -43,7 +43,7 @@ export class Listening {
   readonly #byId = new Map<unknown, Stream>();
   #sending: Stream | null = null;
 
-  /** Opens the request at once where the server reports changes of a list. */
+  /** Asks nothing yet. */
   constructor(options: ListeningOptions) {
     this.#options = options;
     this.#lists = Object.fromEntries(
@@ -52,6 +52,10 @@ export class Listening {
         return isMap(offered) && offered.listChanged === true;
       }).map((part) => [`${part}ListChanged`, true]),
     );
+  }
+
+  /** Opens the request where the server reports changes of a list. */
+  begin(): void {
     this.#open();
   }
 

@@ -71,6 +71,7 @@ export function modernConversation(options: ModernOptions): McpConversation {
       logLevel = level;
       return Promise.resolve();
     },
+    begin: () => listening.begin(),
     onNotification: (method, params) => listening.onNotification(method, params),
     onSent(method, id) {
       if (method === "subscriptions/listen") listening.onSent(id);

@@ -13,6 +13,7 @@ import type { McpCallPlace } from "../mcp/peer.ts";
 import { readDiscovery, readServerInfo } from "../mcp/server_info.ts";
 import { ServerParts } from "../mcp/server_parts.ts";
 import { ServerRequests } from "../mcp/server_requests.ts";
+import { needsTask, resultOfCall } from "../mcp/task_call.ts";
 import { readToolResult } from "../mcp/tool_result.ts";
 import { isMap } from "../values/plain_data.ts";
 import type { Connection, IncomingRequest } from "../wire/connection_types.ts";
@@ -105,6 +106,7 @@ export function mcpDialect(ports: DialectPorts): Dialect {
     async handshake({ config, beforeConfig, onInitialized }): Promise<PluginProfile> {
       talk = await meet(beforeConfig);
       connection.features = new Set(["cancel", "progress"]); // No greeting may be cancelled.
+      talk.begin();
       const { info } = talk;
       if (isMap(info.capabilities.tools) && !ports.byWireName) await tools.listFirst();
       onInitialized();
@@ -127,10 +129,16 @@ export function mcpDialect(ports: DialectPorts): Dialect {
       const at = placeOf(context);
       const traceparent = context?.traceparent;
       const meta = traceparent === undefined ? {} : { _meta: { traceparent } };
-      const request = { name: tools.byName.get(method)?.wireName ?? method, arguments: args, ...meta };
+      const tool = tools.byName.get(method);
+      const conversation = met();
+      const task = needsTask(conversation.info, tool?.definition) ? { task: {} } : {};
+      const request = { name: tool?.wireName ?? method, arguments: args, ...meta, ...task };
+      const placed = { ...options, at: at ?? undefined };
       const done = calls.begin(at);
       try {
-        return readToolResult(await met().ask("tools/call", request, { ...options, at: at ?? undefined }), method);
+        const answer = await conversation.ask("tools/call", request, placed);
+        const taskPorts = { talk: conversation, requests, clock, ended: end.signal };
+        return readToolResult(await resultOfCall(answer, taskPorts, placed), method);
       } finally {
         done();
       }

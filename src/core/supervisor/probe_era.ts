@@ -43,7 +43,7 @@ export function probeDialect(onVerdict: (verdict: EraVerdict) => void): (ports: 
       notices: MCP_NOTICES,
     });
     return {
-      async handshake({ beforeConfig }) {
+      async handshake() {
         try {
           const params = { _meta: requestMeta(ports.mcpOffers ?? []) };
           const { protocol } = readDiscovery(await handshakeStep(connection, "server/discover", params));
@@ -51,7 +51,6 @@ export function probeDialect(onVerdict: (verdict: EraVerdict) => void): (ports: 
         } catch (thrown) {
           onVerdict({ era: "legacy", protocol: null, error: asHostError(thrown) });
         }
-        if (!connection.closed) await beforeConfig(); // Its walls are compared as those of any other process.
         return NO_PROFILE;
       },
       call: () => Promise.resolve(null),
