@@ -5,7 +5,7 @@
  */
 import type { JSX } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { contentProblem, formFields } from "../../src/core/approvals/form.ts";
+import { formFields } from "../../src/core/approvals/form.ts";
 import type { Approval } from "../../src/http/answers.ts";
 import { ApiError, ask } from "../model/api.ts";
 import { endWords, sourceWords, timeLeft } from "../model/approval_words.ts";
@@ -74,10 +74,7 @@ export function RequestDetail({ id, listed, nowMs, onLeave, onNext }: DetailProp
   const answer = async ({ decision, scope, why }: GivenAnswer): Promise<void> => {
     if (decision === "allow" && edited?.problem) throw new ApiError(0, { code: "page", detail: edited.problem });
     const changed = decision === "allow" && edited?.args ? { arguments: edited.args } : {};
-    const content = contentOf(fields, filled);
-    const problem = isForm && decision === "allow" ? contentProblem(request.arguments, content) : null;
-    if (problem !== null) throw new ApiError(0, { code: "page", detail: problem });
-    const form = fields.length > 0 && decision === "allow" ? { content } : {};
+    const form = fields.length > 0 && decision === "allow" ? { content: contentOf(fields, filled) } : {};
     const json = { decision, scope, by: "console", ...(why !== "" && { reason: why }), ...changed, ...form };
     try {
       setRead(await ask("POST /api/v1/approvals/{id}/answer", { id }, json));

@@ -257,3 +257,18 @@ test("N-030 a server has a few requests open at a time, and no more", async () =
   const answers = await Promise.all(calls);
   assert.equal(answers.filter(({ action }) => action === "decline").length, 12);
 });
+
+test("N-029 N-030 a server of the newest revision, which asks in place of a result, reaches the same desk", async () => {
+  const fixtures = { "@test/modern": "mcp_modern" };
+  await using h = await hosted({ primary: { modern: {} }, fixtures, mcp: { offers: ALL } });
+  h.host.openSession({ id: "ses_1" });
+  const made = h.host.callTool("mcp-modern.ask", {}, at) as Promise<{ content: { text: string }[] }>;
+  const { id, source, sessionId, arguments: form } = await waiting(h);
+  assert.deepEqual([source.kind, sessionId, form["message"]], ["elicitation", "ses_1", "Who?"]);
+  await h.host.approvals.answer(id, { decision: "allow" });
+  assert.deepEqual(JSON.parse((await made).content[0]!.text), {
+    inputResponses: { first: { action: "accept", content: {} } },
+    requestState: "state-1",
+  });
+  assert.deepEqual(outcomes(h), ["elicitation/create answered null"]);
+});

@@ -83,7 +83,7 @@ function fieldOf(name: string, property: unknown, isRequired: boolean): FormFiel
     const value = keys.map((key) => property[key]).find((one) => typeof one === "number");
     return value as number | undefined ?? null;
   };
-  const field = {
+  return {
     name,
     title: text(title, name),
     description: text(description, ""),
@@ -92,12 +92,21 @@ function fieldOf(name: string, property: unknown, isRequired: boolean): FormFiel
     least: number("minLength", "minimum", "minItems"),
     most: number("maxLength", "maximum", "maxItems"),
     format: typeof format === "string" ? format : null,
-    initial: null,
+    initial: initialOf(shape, property["default"]),
   };
-  const initial = property["default"];
-  return initial !== undefined && problemOf(field, initial) === null
-    ? { ...field, initial: initial as FormValue }
-    : field;
+}
+
+/** Returns the value that a field begins with; null where the server gives none that fits the kind of the field. */
+function initialOf({ kind, options }: Pick<FormField, "kind" | "options">, given: unknown): FormValue | null {
+  if (kind === "choices") {
+    return Array.isArray(given) ? given.filter((one) => options.some(({ value }) => value === one)) : null;
+  }
+  const isFit = kind === "boolean"
+    ? typeof given === "boolean"
+    : kind === "number" || kind === "integer"
+    ? typeof given === "number"
+    : typeof given === "string" && (kind === "text" || options.some(({ value }) => value === given));
+  return isFit ? given as FormValue : null;
 }
 
 function shapeOf(property: Readonly<Record<string, unknown>>): Pick<FormField, "kind" | "options"> | null {
@@ -130,7 +139,7 @@ function optionsOf(property: Readonly<Record<string, unknown>>): FormField["opti
 }
 
 /** Returns what is wrong with the value of a field, in words; null where nothing is. */
-function problemOf(field: Omit<FormField, "initial">, value: unknown): string | null {
+function problemOf(field: FormField, value: unknown): string | null {
   const { kind, options, isRequired } = field;
   if (value === undefined) return isRequired ? "It is required" : null;
   const isOption = (one: unknown): boolean => options.some((option) => option.value === one);
