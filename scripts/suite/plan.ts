@@ -28,6 +28,7 @@ export const HEAVY: readonly string[] = [
   "./tests/host/approvals_kill_test.ts",
   "./tests/console/", // A browser in front of the API that tests/http asks directly.
   "./tests/core/cage/escapes_", // Walls of the kernel, whoever asked for them.
+  "./tests/mcp/stdio_clients_test.ts", // The command; tests/mcp/eras_test.ts asks the same of the room.
   "./tests/operator/conformance/check_conformance_test.ts",
   "./tests/packages/install/killed_test.ts",
   "./tests/core/manifest/hostile_manifest_test.ts",
