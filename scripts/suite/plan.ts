@@ -29,6 +29,7 @@ export const HEAVY: readonly string[] = [
   "./tests/host/approvals_kill_test.ts",
   "./tests/console/", // A browser in front of the API that tests/http asks directly.
   "./tests/core/cage/escapes_", // Walls of the kernel, whoever asked for them.
+  "./tests/mcp/stdio_clients_test.ts", // The command; tests/mcp/eras_test.ts asks the same of the room.
   "./tests/operator/conformance/check_conformance_test.ts",
   "./tests/mcp/conformance/client_conformance_test.ts", // Seventy programs, each with a server of the suite.
   "./tests/mcp/everything_server_test.ts", // A real server with every part, and its real pauses.

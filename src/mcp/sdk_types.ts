@@ -53,8 +53,6 @@ export interface McpServer {
   connect(transport: McpTransport): Promise<void>;
   /** What a legacy client said it can do; undefined before its first message. */
   getClientCapabilities(): Json | undefined;
-  /** Sends a request that belongs to no other; legacy only. */
-  request(request: { method: string; params: Json }, options: AskOptions): Promise<Json>;
   /** Sends a notification that belongs to no request. */
   notification(notification: { method: string; params?: Json }): Promise<void>;
   /** Fits the result of a tool to the revision: structured content that is no object is wrapped for legacy clients. */

@@ -3,9 +3,10 @@
  *
  * @module
  */
+import { HostError } from "../core/errors/host_error.ts";
 
 /** Most resources that one client watches at once. */
-export const MAX_WATCHED = 1_000;
+export const MAX_WATCHED: number = 1_000;
 
 /** Begins to watch a resource; resolves with the function that ends it. */
 type Begin = (uri: string, onChange: () => void) => Promise<() => Promise<void>>;
@@ -30,7 +31,11 @@ export class WatchedResources {
       await known.end;
       return;
     }
-    if (this.#watched.size >= MAX_WATCHED) throw new RangeError(`A client watches at most ${MAX_WATCHED} resources`);
+    if (this.#watched.size >= MAX_WATCHED) {
+      throw new HostError("mcp.params_invalid", `A client watches at most ${MAX_WATCHED} resources`, {
+        hint: "Unsubscribe from some first",
+      });
+    }
     const end = this.#begin(uri, () => this.#onChange(uri));
     this.#watched.set(uri, { count: 1, end });
     try {
