@@ -80,6 +80,22 @@ test("N-029 a question that comes while the call is parked is asked when the cli
   assert.deepEqual(await flights.follow(last, FACTS, work), { all: [ANSWER, ANSWER] });
 });
 
+test("N-029 questions that come at once are asked at once, and those left open are asked again", async () => {
+  const flights = new Flights(createFakeClock());
+  const put = (key: string) =>
+    flights.ask({ key, method: "elicitation/create", params: {} }, { plugin: "p" }, options)!;
+  const work = async () => ({ all: await Promise.all([put("a"), put("b"), put("a")]) });
+  const first = await flights.follow(request(), FACTS, work);
+  const [a, b, again] = Object.keys(first["inputRequests"] as object);
+  assert.deepEqual([a, b], ["a", "b"]);
+  assert.match(again!, /^a-/, "two questions of one name are told apart");
+  const half = request({ requestState: () => first["requestState"], inputResponses: { a: ANSWER, [again!]: ANSWER } });
+  const second = await flights.follow(half, FACTS, work);
+  assert.deepEqual(Object.keys(second["inputRequests"] as object), ["b"]);
+  const whole = request({ requestState: () => second["requestState"], inputResponses: { b: ANSWER } });
+  assert.deepEqual(await flights.follow(whole, FACTS, work), { all: [ANSWER, ANSWER, ANSWER] });
+});
+
 test("N-030 a question goes with the call of its tool, else of its plugin, and never to a client that takes none", async () => {
   const flights = new Flights(createFakeClock());
   const asked: unknown[] = [];

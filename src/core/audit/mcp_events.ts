@@ -26,7 +26,7 @@ export interface McpAuditData {
   "plugin.prompt_used": McpUseAudit & { prompt: string };
   /** It did not give a list, or did not do what the host asked of it by itself; once until that works again. */
   "plugin.mcp_failed": {
-    part: "resources" | "templates" | "prompts" | "subscriptions";
+    part: "resources" | "templates" | "prompts" | "subscriptions" | "log_level";
     error_code: string;
     error_message: string;
   };

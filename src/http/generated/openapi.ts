@@ -4449,7 +4449,7 @@ export const OPENAPI_TEXT: string = `{
             "type": "string"
           },
           "alias": {
-            "description": "The name as chat APIs take it, which refuse the dot: \`<plugin>__<tool>\`.",
+            "description": "The name as chat APIs take it, of \`^[a-zA-Z0-9_-]{1,64}$\`: \`<plugin>__<tool>\`; a longer one ends in a hash.",
             "type": "string"
           },
           "description": {
