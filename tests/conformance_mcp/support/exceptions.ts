@@ -22,8 +22,10 @@ const RELISTED =
   "A server that says again and again that its tools changed is asked for them once in five seconds; the scenario waits " +
   "for a second change within two (a SHOULD)";
 
-const TASKS = "Tasks are an extension that the host does not offer over MCP";
-const SKILLS = "Skills are an extension that the host does not offer";
+const TASKS =
+  "An extension. The host makes tasks of tools that say so in execution, as servers of 2025-11-25 do; the " +
+  "SDK lets no server of 2026-07-28 say so, and the server of the tests is one";
+const SKILLS = "An extension that the host does not offer";
 
 /** Scenarios of the extensions. */
 const EXTENSIONS: readonly (readonly [scenario: string, reason: string])[] = [
