@@ -51,7 +51,6 @@ const EXHIBITS: readonly Exhibit[] = [
   { package: "@modelcontextprotocol/server-github", secrets: { GITHUB_PERSONAL_ACCESS_TOKEN: undefined } },
   {
     package: "@modelcontextprotocol/server-gitlab",
-    note: "Its tools have no schema of an object, and are left out",
     secrets: { GITLAB_PERSONAL_ACCESS_TOKEN: undefined },
   },
   {
@@ -119,6 +118,8 @@ interface Row {
   readonly secrets: readonly string[];
   readonly protocol: string;
   readonly call: string;
+  /** What the trial says of tools that agents do not get. */
+  readonly leftOut: readonly string[];
 }
 
 interface Failure {
@@ -178,6 +179,7 @@ async function exhibit(one: Exhibit, ground: string): Promise<Row | Failure> {
       grants: (server!.capabilities as string[]).map((grant) => grant.replaceAll(folder, SHOWN_FOLDER)),
       secrets: (server!.secrets as { key: string }[]).map(({ key }) => key),
       protocol: String(server!.protocol),
+      leftOut: (server!.notes as string[]).filter((note) => note.includes("left out")),
       call: called === null ? "" : error ? `failed: ${error.message}` : `${one.call![0]} answered`,
     };
   } finally {
@@ -191,9 +193,9 @@ function lineOf(result: Row | Failure): string {
   const cell = (text: string): string => text.replaceAll("|", "\\|").replaceAll("\n", " ");
   const name = `| \`${result.exhibit.package}\` |`;
   if ("reason" in result) return `${name} ${cell(result.reason)} |`;
-  const { exhibit, version, license, tools, grants, secrets, protocol, call } = result;
+  const { exhibit, version, license, tools, grants, secrets, protocol, call, leftOut } = result;
   const code = (texts: readonly string[]): string => texts.map((text) => `\`${text}\``).join(", ");
-  const notes = cell([call, exhibit.note ?? ""].filter((text) => text !== "").join(". "));
+  const notes = cell([call, exhibit.note ?? "", ...leftOut].filter((text) => text !== "").join(". "));
   const cells = [version, cell(license), tools, code(grants) || "none", code(secrets), protocol, notes];
   return `${name} ${cells.join(" | ")} |`;
 }

@@ -52,7 +52,7 @@ function cutFor(yaml: Yaml, { text, syntax }: YamlDocument, path: readonly strin
     const at = map.items.findIndex(({ key }) => yaml.isScalar(key) && key.value === step);
     const pair: Pair | undefined = map.items[at];
     if (!pair) return null;
-    if (index === path.length - 1) return map.flow ? flowCut(yaml, text, map, at) : lineCut(yaml, text, pair);
+    if (index === path.length - 1) return map.flow ? flowCut(yaml, map, at) : lineCut(yaml, text, pair);
     node = pair.value;
   }
   return null;
@@ -72,7 +72,7 @@ function lineCut(yaml: Yaml, text: string, pair: Pair): Cut | null {
 }
 
 /** A field between braces, with the comma that parts it from its neighbour. */
-function flowCut(yaml: Yaml, text: string, map: YAMLMap, at: number): Cut | null {
+function flowCut(yaml: Yaml, map: YAMLMap, at: number): Cut | null {
   const pair = map.items[at] as Pair;
   const [start, end] = [startOf(yaml, pair), endOf(yaml, pair)];
   const next = map.items[at + 1] as Pair | undefined;
