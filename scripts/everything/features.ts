@@ -100,9 +100,9 @@ const TOOLS: readonly Feature[] = [
     async see(peer) {
       const progress: unknown[] = [];
       const onprogress = (report: unknown) => progress.push(report);
-      const result = await call(peer, "trigger-long-running-operation", { duration: 0.3, steps: 3 }, { onprogress });
-      // The last report may come with the result, and the client then drops it.
-      return { progress: progress.slice(0, 2), result };
+      const result = await call(peer, "trigger-long-running-operation", { duration: 2, steps: 4 }, { onprogress });
+      // Reports that come together with the result are dropped by the client.
+      return { progress: progress.slice(0, 1), result };
     },
   },
   {
