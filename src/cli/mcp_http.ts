@@ -8,9 +8,9 @@ import { HostError } from "../core/errors/host_error.ts";
 import type { Runtime } from "../core/ports/ports.ts";
 import { isToken, readTokenFile } from "../http/token.ts";
 import type { Host } from "../host/types.ts";
-import type { McpFlags } from "./commands/mcp.ts";
 import { addTrustedHooks } from "./hook_places.ts";
 import { interruptible, unlessAborted, untilAborted } from "./interrupt.ts";
+import type { McpFlags } from "./mcp_flags.ts";
 import type { Terminal } from "./terminal.ts";
 import { openHost, warnOfMissing } from "./with_host.ts";
 
