@@ -35,7 +35,11 @@ for (const kind of CLIENTS) {
     await using client = await clientOf(h, kind);
     if (kind !== "sdk1") assert.equal(client.version(), isModern(kind) ? "2026-07-28" : "2025-11-25");
     assert.deepEqual(Object.keys(client.capabilities()).sort(), [
-      ...["completions", "logging", "prompts", "resources", "tools"],
+      "completions",
+      ...(isModern(kind) ? ["extensions"] : []),
+      ...["logging", "prompts", "resources"],
+      ...(isModern(kind) ? [] : ["tasks"]),
+      "tools",
     ]);
     assert.equal(client.instructions(), "## mcp-whole\n\nAsk for a name first.");
     const { tools } = await client.request("tools/list");
