@@ -76,7 +76,7 @@ test("K-045 plugins, hooks, checks and the probe run by one caged process, which
   ]);
   assert.deepEqual(await filesWith(/\bCagedProcess\.start\(/), [
     "src/core/cage/probe_cage.ts",
-    "src/core/supervisor/plugin_process.ts",
+    "src/core/supervisor/program.ts",
     "src/hooks/sources/command/caged_runner.ts",
     "src/operator/plugin_wire.ts",
   ]);
