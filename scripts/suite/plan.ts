@@ -29,6 +29,7 @@ export const HEAVY: readonly string[] = [
   "./tests/core/cage/escapes_", // Walls of the kernel, whoever asked for them.
   "./tests/operator/conformance/check_conformance_test.ts",
   "./tests/mcp/conformance/client_conformance_test.ts", // Seventy programs, each with a server of the suite.
+  "./tests/mcp/everything_server_test.ts", // A real server with every part, and its real pauses.
   "./tests/packages/install/killed_test.ts",
   "./tests/core/manifest/hostile_manifest_test.ts",
   "./tests/hookspec/emit/", // Compilers of other languages.

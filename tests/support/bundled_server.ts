@@ -20,14 +20,14 @@ export async function bundledServer(
 ): Promise<string> {
   const dir = join(await scratchDir(t), manifest.name);
   await mkdir(dir);
-  const args = ["build", entry, "--target=node", "--format=esm", `--outfile=${join(dir, "server.mjs")}`];
+  const args = ["build", entry, "--target=node", "--format=esm", `--outfile=${join(dir, "dist/server.mjs")}`];
   await promisify(execFile)(join(ROOT, "node_modules/.bin/bun"), [...args, "--config=/dev/null"], { cwd: ROOT });
   const whole = {
     version: "1.0.0",
     kaged_api: 1,
     description: "A server of the official SDK",
     runtime: "mcp_stdio",
-    command: ["js", "./server.mjs"],
+    command: ["js", "./dist/server.mjs"],
     capabilities: [],
     ...manifest,
   };

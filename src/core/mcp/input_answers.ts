@@ -59,10 +59,10 @@ async function answersTo(
 }
 
 /** The error of a call whose caller has given up, or whose connection has ended. */
-function endOf({ reason }: AbortSignal): HostError {
+export function endOf({ reason }: AbortSignal): HostError {
   return reason instanceof HostError
     ? reason
-    : new HostError("protocol.cancelled", "The call was cancelled while the server waited for answers");
+    : new HostError("protocol.cancelled", "The call was cancelled by its caller");
 }
 
 function malformed(reason: string): HostError {

@@ -4,95 +4,17 @@
  *
  * @module
  */
-import { HostError } from "../errors/host_error.ts";
-import { isRemote } from "../manifest/speaks_mcp.ts";
-import type { McpConversation } from "../mcp/conversation.ts";
-import { logEvent, logLine, MCP_NOTICES } from "../mcp/messages.ts";
-import { OpenCalls } from "../mcp/open_calls.ts";
-import type { McpCallPlace } from "../mcp/peer.ts";
-import { ServerParts } from "../mcp/server_parts.ts";
-import { ServerRequests } from "../mcp/server_requests.ts";
-import { readToolResult } from "../mcp/tool_result.ts";
 import { isMap } from "../values/plain_data.ts";
-import type { Connection, IncomingRequest } from "../wire/connection_types.ts";
 import type { Dialect, DialectPorts, PluginProfile } from "./dialect.ts";
-import { handshakeStep } from "./handshake.ts";
-import { greet } from "./mcp_greeting.ts";
-import { ServerTools } from "./server_tools.ts";
-import type { PluginCallContext } from "./types.ts";
-import { irregularityGate, notificationGate } from "./wire_audit.ts";
+import { McpClient } from "./mcp_client.ts";
 
 /** Speaks MCP over the connection that `ports` makes, in the way of the era that `ports` names. */
 export function mcpDialect(ports: DialectPorts): Dialect {
-  const { audit, subject, clock, mcpEra = "legacy" } = ports;
-  const isTaken = notificationGate(ports);
-  const calls = new OpenCalls();
-  const requests = new ServerRequests(ports.mcpOffers, ports.onMcpRequest);
-  const end = new AbortController();
-  let talk: McpConversation | null = null;
-  const connection: Connection = ports.connect({
-    onRequest,
-    onNotification,
-    onIrregularity: irregularityGate(ports),
-    onClosed: (reason) => end.abort(reason),
-    notices: {
-      ...MCP_NOTICES,
-      callParams(method, params, id) {
-        talk?.onSent(method, id);
-        return MCP_NOTICES.callParams!(method, params, id);
-      },
-    },
-  });
-  const met = (): McpConversation => {
-    if (talk) return talk;
-    throw new HostError("plugin.not_initialized", `The server "${subject.name}" has not been greeted yet`);
-  };
-  const parts = new ServerParts({ talk: met, calls, clock });
-  const tools = new ServerTools({
-    ...ports,
-    ask: (params, timeoutMs) => {
-      const step = { call: met().ask, closed: connection.closed };
-      return handshakeStep(step, "tools/list", params, timeoutMs);
-    },
-    isClosed: () => connection.closed,
-    onListed: () => ports.onMcpEvent?.({ type: "list_changed", list: "tools" }),
-  });
-
-  /** A server may ping the host, and ask for the parts that are offered to it. */
-  function onRequest({ method, params, signal }: IncomingRequest): unknown {
-    if (method === "ping") return {};
-    return requests.take(method, params, { at: calls.place, signal });
-  }
-
-  function onNotification(method: string, params: unknown): void {
-    if (talk?.onNotification(method, params) || !isTaken()) return;
-    switch (method) {
-      case "notifications/message":
-        ports.onLog(logLine(params));
-        return ports.onMcpEvent?.(logEvent(params));
-      case "notifications/tools/list_changed":
-        return tools.listAgain();
-      case "notifications/resources/list_changed":
-      case "notifications/prompts/list_changed": {
-        const list = method === "notifications/prompts/list_changed" ? "prompts" : "resources";
-        parts.changed(list);
-        return ports.onMcpEvent?.({ type: "list_changed", list });
-      }
-      case "notifications/resources/updated": {
-        const uri = isMap(params) ? params.uri : undefined;
-        if (typeof uri === "string") return ports.onMcpEvent?.({ type: "resource_updated", uri });
-      }
-    }
-    audit.emit("plugin.notification", subject, { notification_type: method.slice(0, 200) });
-  }
-
+  const client = new McpClient(ports);
+  const { tools } = client;
   return {
     async handshake({ config, beforeConfig, onInitialized }): Promise<PluginProfile> {
-      const isElsewhere = isRemote(ports.manifest);
-      talk = await greet({ connection, requests, clock, ended: end.signal, era: mcpEra, isElsewhere, beforeConfig });
-      connection.features = new Set(["cancel", "progress"]); // No greeting may be cancelled.
-      talk.begin();
-      const { info } = talk;
+      const info = await client.meet(beforeConfig);
       if (isMap(info.capabilities.tools) && !ports.byWireName) await tools.listFirst();
       onInitialized();
       return {
@@ -106,31 +28,14 @@ export function mcpDialect(ports: DialectPorts): Dialect {
       };
     },
     async call(method, params, context, options) {
-      if (method === "ping") {
-        await met().checkAlive(options);
-        return { status: "ok" };
-      }
-      const { _config, ...args } = params;
-      const at = placeOf(context);
-      const traceparent = context?.traceparent;
-      const meta = traceparent === undefined ? {} : { _meta: { traceparent } };
-      const request = { name: tools.byName.get(method)?.wireName ?? method, arguments: args, ...meta };
-      const done = calls.begin(at);
-      try {
-        return readToolResult(await met().ask("tools/call", request, { ...options, at: at ?? undefined }), method);
-      } finally {
-        done();
-      }
+      if (method !== "ping") return await client.callTool(method, params, context, options);
+      await client.talk.checkAlive(options);
+      return { status: "ok" };
     },
     updateConfig: () => Promise.resolve(false),
     notify() {}, // Notifications of the plugin wire mean nothing to it.
     askToEnd: () => ports.endInput(),
-    idle: () => calls.idle(),
-    peer: parts,
+    idle: () => client.calls.idle(),
+    peer: client.parts,
   };
-}
-
-function placeOf(context: PluginCallContext | null): McpCallPlace | null {
-  const { agent_path: agent = null, session_id: session = null } = context ?? {};
-  return agent === null || session === null ? null : { agent, session };
 }

@@ -88,11 +88,7 @@ export function createSupervisor(
     plugins: () => [...instances.values()].map((instance) => instance.info()),
     plugin: (id) => find(id).info(),
     onAudit: (listener) => audit.on(listener),
-    onNotification(listener) {
-      const own = (notification: PluginNotification) => listener(notification);
-      listeners.add(own);
-      return () => void listeners.delete(own);
-    },
+    onNotification: (listener) => added(listeners, (notification) => listener(notification)),
     [Symbol.asyncDispose]: () => supervisor.stopAll(),
   };
   return supervisor;
@@ -153,6 +149,12 @@ export function callContext(
     request_id: given.request_id ?? defaults.requestId(),
     ...(traceparent === undefined ? {} : { traceparent }),
   };
+}
+
+/** Adds a listener; the returned function takes it away again. */
+function added<T>(listeners: Set<T>, listener: T): () => void {
+  listeners.add(listener);
+  return () => void listeners.delete(listener);
 }
 
 function quietly(run: () => void): void {
