@@ -62,6 +62,14 @@ if ! cmp -s package-lock.json "$stamp"; then
   npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
   cp package-lock.json "$stamp"
 fi
+if [ "$level" = extras ]; then
+  stamp=tools/inspector/node_modules/.kaged-lock.json
+  if ! cmp -s tools/inspector/package-lock.json "$stamp"; then
+    echo "setup: installing the MCP Inspector (npm ci --prefix tools/inspector)"
+    npm ci --prefix tools/inspector --ignore-scripts --no-audit --no-fund --loglevel=error
+    cp tools/inspector/package-lock.json "$stamp"
+  fi
+fi
 for tool in node deno bun; do
   if ! node_modules/.bin/$tool --version >/dev/null 2>&1; then
     echo "error: node_modules/.bin/$tool does not run; remove node_modules and run this again" >&2

@@ -5,6 +5,7 @@
  */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
+import { addressIn } from "../../src/core/approvals/form.ts";
 import type { Approval } from "../../src/http/answers.ts";
 import { type Scope, SCOPES, scopeWords } from "../model/approval_words.ts";
 import { nameOf } from "../model/shown_values.ts";
@@ -18,7 +19,7 @@ export interface GivenAnswer {
 }
 
 /** The form of one request. While its arguments are edited, the answer is for this one call. */
-export function AnswerForm({ of: { id, tool, session_id, source }, isEdited, doing, onAnswer }: {
+export function AnswerForm({ of: { id, tool, session_id, source, arguments: args }, isEdited, doing, onAnswer }: {
   of: Approval;
   isEdited: boolean;
   doing: Doing;
@@ -31,6 +32,9 @@ export function AnswerForm({ of: { id, tool, session_id, source }, isEdited, doi
     void doing.run(() => onAnswer({ decision, scope, why: why.trim() }));
   const words = scopeWords(scope, source);
   const isNetwork = source.kind === "network";
+  if (source.kind === "elicitation") {
+    return <FormAnswer isAddress={addressIn(args) !== null} doing={doing} onAnswer={answer} />;
+  }
   return (
     <form class="answer" aria-label="Answer" onSubmit={(event) => event.preventDefault()}>
       <fieldset class="scopes">
@@ -76,6 +80,25 @@ export function AnswerForm({ of: { id, tool, session_id, source }, isEdited, doi
         <button type="button" class="deny" aria-disabled={doing.isBusy || undefined} onClick={() => answer("deny")}>
           Deny {words}
         </button>
+      </p>
+    </form>
+  );
+}
+
+/** Answers to a form of an MCP server: they hold for this form, and the server hears no reason. */
+function FormAnswer({ isAddress, doing, onAnswer }: {
+  isAddress: boolean;
+  doing: Doing;
+  onAnswer: (decision: GivenAnswer["decision"]) => void;
+}): JSX.Element {
+  const isBusy = doing.isBusy || undefined;
+  return (
+    <form class="answer" aria-label="Answer" onSubmit={(event) => event.preventDefault()}>
+      <p class="bar decide">
+        <button type="button" class="primary allow" aria-disabled={isBusy} onClick={() => onAnswer("allow")}>
+          {isAddress ? "I open it" : "Send"}
+        </button>
+        <button type="button" class="deny" aria-disabled={isBusy} onClick={() => onAnswer("deny")}>Decline</button>
       </p>
     </form>
   );

@@ -5,10 +5,12 @@
  */
 import type { JSX } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { contentProblem, formFields } from "../../src/core/approvals/form.ts";
 import type { Approval } from "../../src/http/answers.ts";
 import { ApiError, ask } from "../model/api.ts";
 import { endWords, sourceWords, timeLeft } from "../model/approval_words.ts";
 import { draftOfArguments, readDraft } from "../model/argument_draft.ts";
+import { contentOf, draftOfForm, type FormDraft } from "../model/form_draft.ts";
 import { refreshApprovals } from "../model/live.ts";
 import { linkTo } from "../model/route.ts";
 import { nameOf } from "../model/shown_values.ts";
@@ -18,6 +20,7 @@ import { AnswerForm, type GivenAnswer } from "./answer_form.tsx";
 import { ArgumentEditor } from "./argument_editor.tsx";
 import { ArgumentList, FoldedText } from "./argument_list.tsx";
 import { ChangeList } from "./change_list.tsx";
+import { ElicitForm } from "./elicit_form.tsx";
 import { FailureNote } from "./failure.tsx";
 import { Loading } from "./states.tsx";
 
@@ -58,12 +61,24 @@ export function RequestDetail({ id, listed, nowMs, onLeave, onNext }: DetailProp
     draft,
     request,
   ]);
+  const isForm = request?.source.kind === "elicitation";
+  const fields = useMemo(() => isForm ? formFields(request.arguments) ?? [] : [], [request?.arguments]);
+  const [filled, setFilled] = useState<FormDraft>({});
+  const isCutForm = isForm && request.arguments_cut;
+  useEffect(() => {
+    if (isCutForm) void loading.run(load); // A list leaves out parts of a long form.
+    else setFilled(draftOfForm(fields));
+  }, [fields.length, isCutForm]);
   if (!request) return loading.error ? <FailureNote of={loading.error} isAlert /> : <Loading />;
 
   const answer = async ({ decision, scope, why }: GivenAnswer): Promise<void> => {
     if (decision === "allow" && edited?.problem) throw new ApiError(0, { code: "page", detail: edited.problem });
     const changed = decision === "allow" && edited?.args ? { arguments: edited.args } : {};
-    const json = { decision, scope, by: "console", ...(why !== "" && { reason: why }), ...changed };
+    const content = contentOf(fields, filled);
+    const problem = isForm && decision === "allow" ? contentProblem(request.arguments, content) : null;
+    if (problem !== null) throw new ApiError(0, { code: "page", detail: problem });
+    const form = fields.length > 0 && decision === "allow" ? { content } : {};
+    const json = { decision, scope, by: "console", ...(why !== "" && { reason: why }), ...changed, ...form };
     try {
       setRead(await ask("POST /api/v1/approvals/{id}/answer", { id }, json));
       setMine(true);
@@ -89,17 +104,30 @@ export function RequestDetail({ id, listed, nowMs, onLeave, onNext }: DetailProp
       </header>
       {!isWaiting && <EndNotice of={request} isMine={isMine} onNext={onNext} />}
       <Facts of={request} />
-      <ArgumentsPart
-        of={request}
-        draft={draft}
-        problem={edited?.problem ? { message: edited.problem, hint: undefined } : atEditor ? doing.error : null}
-        onDraft={(text) => {
-          setDraft(text);
-          doing.forget();
-        }}
-        onWhole={load}
-        onLeave={onLeave}
-      />
+      {isForm && (
+        <ElicitForm
+          of={request}
+          fields={fields}
+          draft={filled}
+          onDraft={(draft) => {
+            setFilled(draft);
+            doing.forget();
+          }}
+        />
+      )}
+      {!isForm && (
+        <ArgumentsPart
+          of={request}
+          draft={draft}
+          problem={edited?.problem ? { message: edited.problem, hint: undefined } : atEditor ? doing.error : null}
+          onDraft={(text) => {
+            setDraft(text);
+            doing.forget();
+          }}
+          onWhole={load}
+          onLeave={onLeave}
+        />
+      )}
       {request.changed && <ChangeList of={request.changed} after={request.arguments} />}
       {doing.error && !atEditor && <FailureNote of={doing.error} isAlert />}
       {loading.error && <FailureNote of={loading.error} isAlert />}

@@ -23,6 +23,7 @@ export const HEAVY: readonly string[] = [
   "./tests/cli/project_",
   "./tests/cli/rules_test.ts",
   "./tests/cli/secret",
+  "./tests/conformance_mcp/", // Whole suites and foreign clients; tests/mcp asks the same code directly.
   "./tests/findings/", // Once more from outside, what the rooms promise.
   "./tests/host/approvals_kill_test.ts",
   "./tests/console/", // A browser in front of the API that tests/http asks directly.
@@ -52,6 +53,7 @@ const COSTS: Readonly<Record<string, number>> = {
   "./tests/packages/install/killed_test.ts": 8,
   "./tests/operator/conformance/check_conformance_test.ts": 8,
   "./tests/http/routes_test.ts": 8,
+  "./tests/conformance_mcp/": 16,
   "./tests/core/supervisor/": 4,
   "./tests/core/cage/open_cage_test.ts": 5,
   "./tests/core/cage/escapes_": 3,

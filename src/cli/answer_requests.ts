@@ -3,11 +3,13 @@
  *
  * @module
  */
+import { addressIn } from "../core/approvals/form.ts";
 import type { ApprovalAnswer } from "../core/approvals/types.ts";
 import { HostError, messageOf } from "../core/errors/host_error.ts";
 import { isMap } from "../core/values/plain_data.ts";
 import type { Approval } from "../http/answers.ts";
 import { type DeskOfProject, withDesks } from "./approval_desks.ts";
+import { fillForm } from "./form_questions.ts";
 import { unlessAborted } from "./interrupt.ts";
 import type { Operator } from "./operator.ts";
 import { printRequest } from "./print_request.ts";
@@ -17,7 +19,7 @@ const LOOK_MS = 1_000;
 const LIMIT = 100;
 
 /** What a person may do with a request. */
-type Choice = "once" | "session" | "always" | "edit" | "deny" | "never" | "later";
+type Choice = "once" | "session" | "always" | "edit" | "fill" | "deny" | "never" | "later";
 
 const CHOICES: readonly { readonly value: Choice; readonly label: string }[] = [
   { value: "once", label: "Allow this call" },
@@ -36,6 +38,19 @@ const NETWORK_CHOICES: typeof CHOICES = [
   { value: "always", label: "Always allow the plugin this host and port" },
   { value: "deny", label: "Deny this connection" },
   { value: "never", label: "Always deny the plugin this host and port" },
+  { value: "later", label: "Leave it" },
+];
+
+/** A form is filled in once: the next one may ask for something else. */
+const FORM_CHOICES: typeof CHOICES = [
+  { value: "fill", label: "Fill it in" },
+  { value: "deny", label: "Decline" },
+  { value: "later", label: "Leave it" },
+];
+
+const ADDRESS_CHOICES: typeof CHOICES = [
+  { value: "once", label: "Tell the server that you open it" },
+  { value: "deny", label: "Decline" },
   { value: "later", label: "Leave it" },
 ];
 
@@ -96,8 +111,7 @@ async function askAbout({ desk, request: { id } }: Next, operator: Operator): Pr
   out.line();
   printRequest(request, out, clock.now());
   using watch = watchEnd(desk, id, operator);
-  const isNetwork = request.source.kind === "network";
-  const choice = await ask.choose(`${request.tool}: allow it?`, isNetwork ? NETWORK_CHOICES : CHOICES, watch.signal);
+  const choice = await ask.choose(`${request.tool}: allow it?`, choicesFor(request), watch.signal);
   if (choice === null) {
     err.line(endedWords(await desk.find(id)));
     return true;
@@ -117,12 +131,22 @@ async function askAbout({ desk, request: { id } }: Next, operator: Operator): Pr
   return true;
 }
 
+function choicesFor({ source: { kind }, arguments: form }: Approval): typeof CHOICES {
+  if (kind === "network") return NETWORK_CHOICES;
+  if (kind !== "elicitation") return CHOICES;
+  return addressIn(form) === null ? FORM_CHOICES : ADDRESS_CHOICES;
+}
+
 async function answerFor(choice: Choice, request: Approval, { ask, terminal: { err } }: Operator) {
   if (choice === "deny" || choice === "never") {
-    const isHeard = request.source.kind !== "network"; // A plugin hears that it may not connect, and no more.
+    const { kind } = request.source;
+    const isHeard = kind === "rule" || kind === "hook"; // A plugin hears that it was denied, and no more.
     const reason = await ask.text(`Why? ${isHeard ? "The model is told; l" : "L"}eave it empty to give no reason.`);
     const scope = choice === "never" ? "always" as const : "once" as const;
     return { decision: "deny", scope, ...(reason !== "" && { reason }) } satisfies ApprovalAnswer;
+  }
+  if (choice === "fill") {
+    return { decision: "allow", content: await fillForm(request.arguments, ask) } satisfies ApprovalAnswer;
   }
   if (choice !== "edit") return { decision: "allow", scope: choice as "once" } satisfies ApprovalAnswer;
   const text = await ask.text("The arguments, as JSON:", JSON.stringify(request.arguments));

@@ -5,6 +5,7 @@
  * @module
  */
 import type { Approval } from "../http/answers.ts";
+import { printForm } from "./form_questions.ts";
 import type { Printer } from "./terminal.ts";
 
 /** Lines of arguments that are shown unless the whole is asked for. */
@@ -15,7 +16,8 @@ const MAX_LINE_CHARS = 400;
 export function requestLine(request: Approval, { paint }: Printer, nowMs: number): string {
   const { id, tool, agent_path, project_id, source, state, end } = request;
   const how = state === "waiting" ? `${timeLeft(request, nowMs)} left` : `${state}${end?.by ? ` by ${end.by}` : ""}`;
-  const whose = source.kind === "network" ? `${request.plugin}, ` : "";
+  const isTool = source.kind === "rule" || source.kind === "hook"; // Its name has the plugin in it.
+  const whose = isTool ? "" : `${request.plugin}, `;
   return `${id} ${paint.bold(tool)} of ${whose}${agent_path} (${project_id}), asked by ${source.id}, ${how}`;
 }
 
@@ -36,6 +38,7 @@ export function printRequest(
     out.line(`  changed by ${changed.by.join(", ")}, before:`);
     quoteJson(changed.before, out, isWhole);
   }
+  if (printForm(request, out)) return;
   out.line("  arguments:");
   quoteJson(request.arguments, out, isWhole);
   if (isCut) out.line(out.paint.dim("  (parts are left out for their size)"));

@@ -64,7 +64,7 @@ export function questions(
       if (!canAsk) return null;
       const { isCancel, select } = await import("@clack/prompts");
       const either = ended ? AbortSignal.any([signal, ended]) : signal;
-      const options = choices.map(({ value, label }) => ({ value: value as string, label }));
+      const options = choices.map(({ value, label }) => ({ value: value as string, label: printable(label) }));
       const answer = await select({ message: printable(message), options, signal: either, withGuide: false });
       if (!isCancel(answer)) return answer as (typeof choices)[number]["value"];
       if (!signal.aborted && ended?.aborted) return null;

@@ -11,6 +11,7 @@ import { hostLife } from "./host_life.ts";
 import { type HostCoreOptions, type HostRooms, openRooms } from "./host_rooms.ts";
 import { callableTools, type HostModel } from "./model.ts";
 import { pluginRows } from "./plugin_rows.ts";
+import { tieSession } from "./session_host.ts";
 import { turnKnob } from "./turn_knob.ts";
 import type { CallAt, Host } from "./types.ts";
 import { hostView } from "./view.ts";
@@ -49,8 +50,8 @@ export async function createHost(options: HostCoreOptions): Promise<Host> {
     resources: (agent) => rooms.mcp.resources(agent),
     prompts: (agent) => rooms.mcp.prompts(agent),
     hooks: chain.engine,
-    openSession: ({ id } = {}) => sessions.open(id),
-    session: (id) => sessions.find(id),
+    openSession: ({ id } = {}) => tieSession(sessions.open(id), host),
+    session: (id) => tieSession(sessions.find(id), host),
     consents: () => store.consents(),
     approve: (id, answer = {}) => store.approve(id, answer),
     decline: (id) => store.decline(id),

@@ -67,9 +67,8 @@ export class HostMcpRoom implements HostMcp {
     this.#ports = ports;
     this.#servers = new McpServers(ports);
     this.#addresses = new McpAddresses(this.#servers, this.#links);
-    const onTrouble = (server: McpServer, error: unknown): void => this.#trouble(server, error);
-    this.#subscriptions = new McpSubscriptions(this.#servers, onTrouble);
-    this.#levels = new McpLogLevels(this.#servers, onTrouble);
+    this.#subscriptions = new McpSubscriptions(this.#servers, (...of) => this.#trouble("subscriptions", ...of));
+    this.#levels = new McpLogLevels(this.#servers, (...of) => this.#trouble("log_level", ...of));
     this.#requests = new McpRequests({
       ...ports,
       offers: ports.offers ?? [],
@@ -91,12 +90,13 @@ export class HostMcpRoom implements HostMcp {
     const listed = await this.#servers.list(agent, "prompts");
     const full = listed.map(({ server: { plugin }, item: { name } }) => `${plugin}.${name}`);
     const aliases = safeAliases(full);
-    const prompts = listed.map(({ server: { plugin }, item: { definition } }, at): HostPrompt => {
+    const prompts = new Map<string, HostPrompt>();
+    for (const [at, { server: { plugin }, item: { definition } }] of listed.entries()) {
       const name = full[at]!;
-      return { name, alias: aliases.get(name)!, plugin, definition };
-    });
-    // A server that lists a prompt twice has it once: the first.
-    return prompts.filter(({ name }, at) => full.indexOf(name) === at);
+      // A server that lists a prompt twice has it once: the first.
+      if (!prompts.has(name)) prompts.set(name, { name, alias: aliases.get(name)!, plugin, definition });
+    }
+    return [...prompts.values()];
   }
 
   instructions(agent: string): ReturnType<HostMcp["instructions"]> {
@@ -307,10 +307,10 @@ export class HostMcpRoom implements HostMcp {
   }
 
   /** A server did not do what was asked of it for a session that does not wait for that. */
-  #trouble({ plugin, instance }: McpServer, thrown: unknown): void {
+  #trouble(part: "subscriptions" | "log_level", { plugin, instance }: McpServer, thrown: unknown): void {
     const { code, message } = asHostError(thrown);
     if (code === "plugin.unavailable") return;
-    const data = { part: "subscriptions" as const, error_code: code, error_message: message.slice(0, 200) };
+    const data = { part, error_code: code, error_message: message.slice(0, 200) };
     this.#ports.audit.emit("plugin.mcp_failed", { name: plugin, instance }, data);
   }
 }

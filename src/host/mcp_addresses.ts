@@ -58,9 +58,12 @@ export class McpAddresses {
   /** Returns the templates of an agent; where two servers have the same one, under full addresses. */
   async templates(agent: string): Promise<HostResource[]> {
     const listed = await this.#servers.list(agent, "templates");
+    const owners = new Map<string, Set<string>>();
+    for (const { server: { plugin }, item: { uriTemplate } } of listed) {
+      owners.set(uriTemplate, (owners.get(uriTemplate) ?? new Set()).add(plugin));
+    }
     return unique(listed.map(({ server: { plugin }, item: { uriTemplate, definition } }) => {
-      const isShared = readFullAddress(uriTemplate) !== null ||
-        listed.some(({ server, item }) => server.plugin !== plugin && item.uriTemplate === uriTemplate);
+      const isShared = readFullAddress(uriTemplate) !== null || owners.get(uriTemplate)!.size > 1;
       const uri = isShared ? fullAddress(plugin, uriTemplate) : uriTemplate;
       return { uri, plugin, definition: isShared ? { ...definition, uriTemplate: uri } : definition };
     }));

@@ -17,7 +17,7 @@ import { isMap } from "../core/values/plain_data.ts";
 import { unlessAborted } from "../core/values/unless_aborted.ts";
 import type { LiveRules } from "./live_rules.ts";
 import type { McpServer } from "./mcp_servers.ts";
-import type { ClientSide } from "./mcp_types.ts";
+import type { ClientSide, RequestOrigin } from "./mcp_types.ts";
 
 /** The host around them. */
 export interface McpRequestPorts {
@@ -50,6 +50,7 @@ interface Asked {
   readonly params: McpDefinition;
   readonly at: { readonly agent: string; readonly session: string };
   readonly signal: AbortSignal;
+  readonly key?: string;
 }
 
 const PARTS: Readonly<Record<McpServerRequest["method"], ClientOffer>> = {
@@ -58,7 +59,7 @@ const PARTS: Readonly<Record<McpServerRequest["method"], ClientOffer>> = {
   "roots/list": "roots",
 };
 /** Requests of one instance that are open at a time. */
-const MAX_OPEN = 4;
+const MAX_OPEN = 12;
 /** Requests of one instance within a minute that anybody is asked about. */
 const MAX_A_MINUTE = 30;
 const MINUTE_MS = 60_000;
@@ -128,29 +129,36 @@ export class McpRequests {
   async #inSession(
     part: "elicitation" | "sampling",
     server: McpServer,
-    { params, at, signal }: McpServerRequest,
+    { params, at, signal, key }: McpServerRequest,
   ): Promise<Answered> {
     if (at === null) throw refused("It belongs to no call, or to calls of several sessions");
     if (!this.#ports.isOpen(at.session)) throw refused("Its session is closed");
     const end = this.#ends.get(at.session) ?? new AbortController();
     this.#ends.set(at.session, end);
-    const asked = { server, params, at, signal: AbortSignal.any([signal, end.signal]) };
+    const asked = {
+      server,
+      params,
+      at,
+      signal: AbortSignal.any([signal, end.signal]),
+      ...(key !== undefined && { key }),
+    };
     return part === "elicitation" ? await this.#elicit(asked) : await this.#sample(asked);
   }
 
-  async #roots(server: McpServer, { at, signal }: McpServerRequest): Promise<Answered> {
+  async #roots(server: McpServer, request: McpServerRequest): Promise<Answered> {
+    const { at, signal } = request;
     const roots = this.#one("roots", at?.session ?? null);
-    const answer = roots ? await unlessAborted(roots({ plugin: server.plugin, signal }), signal) : { roots: [] };
+    const answer = roots ? await unlessAborted(roots(originOf({ ...request, server })), signal) : { roots: [] };
     if (!isMap(answer) || !Array.isArray(answer["roots"])) throw unusable("roots is no list");
     return { answer, outcome: "answered" };
   }
 
   async #elicit(asked: Asked): Promise<Answered> {
-    const { server: { plugin }, params, at, signal } = asked;
+    const { params, at, signal } = asked;
     const form = formIn(params);
     const elicit = this.#one("elicit", at.session);
     const answer = elicit
-      ? await unlessAborted(elicit(params, { plugin, signal }), signal)
+      ? await unlessAborted(elicit(params, originOf(asked)), signal)
       : answerOf(await this.#askForm(asked, form), form);
     const { action, content } = isMap(answer) ? answer : {};
     if (!ACTIONS.includes(action)) throw unusable("action is neither accept, decline nor cancel");
@@ -162,14 +170,23 @@ export class McpRequests {
     return { answer, outcome };
   }
 
-  #askForm({ server: { plugin }, at, signal }: Asked, form: Args): Promise<Ruling> {
+  /** Asks a person; a form that nobody waits for any more is one that nobody answered. */
+  async #askForm({ server: { plugin }, at, signal }: Asked, form: Args): Promise<Ruling> {
     const what = addressIn(form) === null ? "asks for what the form says" : "asks to open an address";
-    return this.#ask({ tool: "elicit", kind: "elicitation", plugin, at, signal, form, reason: `${plugin} ${what}` });
+    const reason = `${plugin} ${what}`;
+    try {
+      return await this.#ask({ tool: "elicit", kind: "elicitation", plugin, at, signal, form, reason });
+    } catch (thrown) {
+      const { code, message } = asHostError(thrown);
+      if (!signal.aborted && code !== "host.stopped") throw thrown;
+      return { isAllowed: false, by: "nobody", reason: message, isUnanswered: true };
+    }
   }
 
-  async #sample({ server: { plugin }, params, at, signal }: Asked): Promise<Answered> {
+  async #sample(asked: Asked): Promise<Answered> {
+    const { server: { plugin }, params, at, signal } = asked;
     const sample = this.#one("sample", at.session);
-    if (!sample) throw refused("Nobody here asks a model for a server");
+    if (!sample) throw refused("Nobody here asks a model for a server", "sampling");
     if (!Array.isArray(params["messages"])) throw malformed("sampling/createMessage has no messages");
     const { sampling } = this.#ports.rules.settings;
     if (sampling === "deny") throw refused('[approvals] sampling of the operator says "deny"');
@@ -190,7 +207,7 @@ export class McpRequests {
       if (!ruling.isAllowed) throw refused(ruling.reason);
       given = ruling.arguments;
     }
-    const answer = await unlessAborted(sample(given, { plugin, signal }), signal);
+    const answer = await unlessAborted(sample(given, originOf(asked)), signal);
     if (!isMap(answer)) throw unusable("the answer is no object");
     return { answer, outcome: "answered" };
   }
@@ -230,6 +247,10 @@ export class McpRequests {
   }
 }
 
+function originOf({ server: { plugin }, signal, key }: Pick<Asked, "server" | "signal" | "key">): RequestOrigin {
+  return { plugin, signal, ...(key !== undefined && { key }) };
+}
+
 /** Returns the parts of an elicitation that a person sees. Throws `mcp.malformed`. */
 function formIn(params: McpDefinition): Args {
   const { mode = "form", message, requestedSchema, url, elicitationId } = params;
@@ -260,8 +281,10 @@ function checkMessages({ messages }: Args): Promise<void> {
   return Promise.reject(new HostError("approval.answer_invalid", "The arguments have no messages", { hint }));
 }
 
-function refused(reason: string): HostError {
-  return new HostError("mcp.request_refused", `The request was refused: ${reason}`, { data: { reason } });
+/** `missing` is the part of a client that nobody here has. */
+function refused(reason: string, missing?: ClientOffer): HostError {
+  const data = { reason, ...(missing !== undefined && { missing }) };
+  return new HostError("mcp.request_refused", `The request was refused: ${reason}`, { data });
 }
 
 function malformed(problem: string): HostError {

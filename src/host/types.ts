@@ -98,7 +98,7 @@ export interface HostOptions {
 export interface HostTool {
   /** Full name: `<plugin>.<tool>`. */
   readonly name: string;
-  /** The name as chat APIs take it, which refuse the dot: `<plugin>__<tool>`. */
+  /** The name as chat APIs take it, of `^[a-zA-Z0-9_-]{1,64}$`: `<plugin>__<tool>`; a longer one ends in a hash. */
   readonly alias: string;
   /** Text for the model. */
   readonly description: string;

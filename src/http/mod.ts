@@ -45,6 +45,7 @@ export type {
 } from "../core/approvals/types.ts";
 export type { Page, PageQuery } from "../core/values/page_of.ts";
 export type { ApprovalAudit, ApprovalAuditData } from "../core/audit/approval_events.ts";
+export type { McpAuditData, McpUseAudit } from "../core/audit/mcp_events.ts";
 export type { CompactionView, HostView, PluginUse, PluginView } from "../host/view_types.ts";
 export type { CompactionRecord } from "../host/compaction_log.ts";
 export { Feed, type FeedEntry, type FeedOptions, type FeedPlace } from "../core/values/feed.ts";

@@ -46,11 +46,11 @@ export function askClient(
     open.set(request.id, controller);
     const { signal } = controller;
     const timeout = Math.max(1_000, Date.parse(request.expiresAt) - Date.parse(request.createdAt));
-    const params = { message: questionOf(request), requestedSchema: FORM };
+    const params = askedForm(request);
     const question = { key: `approval-${request.id}`, method: "elicitation/create", params } as const;
     try {
       const given = await flights.ask(question, request, { signal, timeout });
-      const answer = given && answerIn(given);
+      const answer = given && answerIn(given, request);
       if (answer) await host.approvals.answer(request.id, answer, { by: "mcp client" });
     } catch {
       // The client has gone, or somebody else was first: the desk knows.
@@ -60,7 +60,8 @@ export function askClient(
   }
 
   const stop = host.approvals.on(({ type, approval }) => {
-    if (approval.sessionId !== session) return;
+    // A server's form is not for allowing or denying: a client that shows forms gets that one itself.
+    if (approval.sessionId !== session || approval.source.kind === "elicitation") return;
     if (type !== "requested") open.get(approval.id)?.abort(new Error("The request has ended"));
     else void ask(approval);
   });
@@ -68,6 +69,12 @@ export function askClient(
     stop();
     for (const controller of open.values()) controller.abort(new Error("The server has ended"));
   };
+}
+
+/** Returns the params of the elicitation that asks for an answer: a server's own form, or one for yes or no. */
+export function askedForm(request: ApprovalRequest): Json {
+  if (request.source.kind === "elicitation") return request.arguments;
+  return { message: questionOf(request), requestedSchema: FORM };
 }
 
 /** The question in words. Texts of plugins and handlers are made printable: a client may show them as they are. */
@@ -83,9 +90,11 @@ function questionOf({ tool, agentPath, reason, arguments: args, changed }: Appro
   ].map(printable).join("\n");
 }
 
-function answerIn({ action, content }: Json): ApprovalAnswer | null {
+/** Returns the person's answer to a request; null for one that was closed without an answer. */
+export function answerIn({ action, content }: Json, { source }: ApprovalRequest): ApprovalAnswer | null {
   if (action === "decline") return { decision: "deny", reason: "The person at the MCP client declined" };
   if (action !== "accept") return null;
+  if (source.kind === "elicitation") return { decision: "allow", ...(isMap(content) && { content }) };
   const { decision, scope, reason } = isMap(content) ? content : {};
   return {
     decision: decision === "allow" ? "allow" : "deny",

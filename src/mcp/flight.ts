@@ -79,7 +79,7 @@ export class Flight {
     return [...this.#open.values()].map(({ question }) => question);
   }
 
-  /** Cancels the call. */
+  /** Cancels the call, and with it its questions. */
   end(reason: unknown): void {
     this.#controller.abort(reason);
   }
@@ -107,10 +107,11 @@ export class Flight {
   }
 
   /** Puts a question to a modern client, with the next answer to its request, unless it came with its answer. */
-  ask(question: Question, signal: AbortSignal): Promise<Json> {
-    const given = this.#given[question.key];
+  ask(question: Question, given: AbortSignal): Promise<Json> {
+    const early = this.#given[question.key];
     delete this.#given[question.key];
-    if (isAnswer(question.method, given)) return Promise.resolve(given);
+    if (isAnswer(question.method, early)) return Promise.resolve(early);
+    const signal = AbortSignal.any([given, this.signal]);
     const { promise, resolve, reject } = Promise.withResolvers<Json>();
     const withdraw = (): void => {
       this.#open.delete(question.key);

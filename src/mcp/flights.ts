@@ -79,14 +79,17 @@ export class Flights {
   }
 
   /** Puts a question to the client, as part of the call it belongs to. Null when no call of the client can take it. */
-  ask(question: Question, asker: Asker, options: AskOptions): Promise<Json> | null {
+  ask(question: Question, asker: Asker, { signal, timeout }: AskOptions): Promise<Json> | null {
     const flight = this.#flightFor(question, asker);
     if (!flight) return null;
     const { era, context } = flight.caller;
-    if (era === "legacy") return context.mcpReq.send(legacyRequest(question), options);
+    if (era === "legacy") {
+      const options = { signal: AbortSignal.any([signal, flight.signal]), timeout };
+      return context.mcpReq.send(legacyRequest(question), options);
+    }
     const taken = new Set(flight.questions.map(({ key }) => key));
     const key = taken.has(question.key) ? `${question.key}-${crypto.randomUUID()}` : question.key;
-    return flight.ask({ ...question, key }, options.signal);
+    return flight.ask({ ...question, key }, signal);
   }
 
   /** Ends every call: the client has gone. */
@@ -109,9 +112,13 @@ export class Flights {
     return flight;
   }
 
-  /** The oldest call of the tool, else of the plugin, else of anything, whose client takes the question. */
+  /**
+   * The call of the tool, else of the plugin, else of anything, whose client takes the question. One that waits for
+   * nothing yet comes first: a call that is parked may never go on.
+   */
   #flightFor(question: Omit<Question, "key">, { plugin, tool }: Asker): Flight | undefined {
-    const able = this.all.filter((flight) => flight.takes(question));
+    const waits = (flight: Flight): number => flight.isParked ? 2 : flight.questions.length > 0 ? 1 : 0;
+    const able = this.all.filter((flight) => flight.takes(question)).sort((a, b) => waits(a) - waits(b));
     return able.find(({ facts }) => tool !== undefined && facts.tool === tool) ??
       able.find(({ facts }) => plugin !== null && facts.plugin === plugin) ??
       able[0];

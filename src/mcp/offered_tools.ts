@@ -3,12 +3,13 @@
  *
  * @module
  */
+import { isMap } from "../core/values/plain_data.ts";
 import type { CallAt, Host, HostTool } from "../host/types.ts";
-import { type ExposedHook, exposedHooks, type OfferedTool } from "./exposed_hooks.ts";
+import { exposedHooks, type OfferedTool } from "./exposed_hooks.ts";
 import { type NameStyle, offeredNames } from "./offered_names.ts";
 
 /** Fields that a tool of an MCP server keeps of how its server listed it. */
-const KEPT = ["title", "annotations", "outputSchema", "icons", "_meta"];
+const KEPT = ["title", "annotations", "outputSchema", "icons", "execution", "_meta"];
 
 /** The agent whose tools are served. */
 export interface OfferedBy {
@@ -34,17 +35,22 @@ export function offeredTools({ host, agent, hooks, names }: OfferedBy): OfferedT
 
 function offeredTool(name: string, { description, parametersSchema, definition = {} }: HostTool): OfferedTool {
   const kept = Object.entries(definition).filter(([key]) => KEPT.includes(key));
-  return { ...Object.fromEntries(kept), name, description, inputSchema: { ...parametersSchema, type: "object" } };
+  const { execution } = definition;
+  return {
+    ...Object.fromEntries(kept),
+    // The host runs the task of a tool that needs one, and answers the plain call: clients must not insist on tasks.
+    ...(isMap(execution) && { execution: { ...execution, taskSupport: "forbidden" } }),
+    name,
+    description,
+    inputSchema: { ...parametersSchema, type: "object" },
+  };
 }
 
 /** Returns the tool that a client named, by any of its names; the host says what is wrong with a name it does not know. */
 export function foundTool({ host, agent, hooks, names }: OfferedBy, name: string): FoundTool {
-  const hook: ExposedHook | undefined = hooks
-    ? exposedHooks(host, agent).find(({ tool }) => tool.name === name)
-    : undefined;
-  if (hook) return { tool: null, call: (args, at) => hook.call(args, at) };
   const tools = host.tools(agent);
-  const tool = offeredNames(tools, names).get(name) ??
-    tools.find((one) => one.alias === name || one.name === name) ?? null;
-  return { tool, call: (args, at) => host.callTool(tool?.name ?? name, args, at) };
+  const tool = offeredNames(tools, names).get(name) ?? tools.find((one) => one.alias === name || one.name === name);
+  if (tool) return { tool, call: (args, at) => host.callTool(tool.name, args, at) };
+  const hook = hooks ? exposedHooks(host, agent).find((one) => one.tool.name === name) : undefined;
+  return { tool: null, call: (args, at) => hook ? hook.call(args, at) : host.callTool(name, args, at) };
 }

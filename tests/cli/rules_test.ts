@@ -55,6 +55,7 @@ test("kaged rules list shows the operator's rules in their order, the project's 
   destructive  deny  tools that claim to destroy, where no rule of the operator matches
   wait_sec     600  then a request that nobody answered is denied
   network      refuse  connections that are not granted
+  sampling     ask  requests of MCP servers for the client's model
 `;
   const slip = new RegExp(
     `^warning\\[config\\.rule_covered\\] ${home}/config\\.toml:6:1 .*line 1 .*\\n  hint: Move it`,
@@ -83,7 +84,7 @@ test("kaged rules list shows the operator's rules in their order, the project's 
       project: "harbor",
       decision: "watch",
     }],
-    settings: { destructive: "deny", wait_sec: 600, network: "refuse" },
+    settings: { destructive: "deny", wait_sec: 600, network: "refuse", sampling: "ask" },
   });
   assert.equal(warnings[0].code, "config.rule_covered");
 });

@@ -56,6 +56,20 @@ export const approvalsContract: readonly ApprovalsCase[] = [
     },
   },
   {
+    name: "N-030 what a person filled in is kept with the end of a form",
+    async run(store) {
+      const source = { kind: "elicitation", id: "library" } as const;
+      const form = { message: "Where to?", requestedSchema: { type: "object", properties: {} } };
+      const asked = request("apr_1", { tool: "elicit", source, sources: [source], arguments: form });
+      assert.deepEqual(await store.open(asked, null), asked);
+      const content = { email: "ann@example.org", copies: 2, colors: ["red"], loud: false };
+      const filled = { ...end, answer: { decision: "allow", scope: "once", content } } as const;
+      await store.end("apr_1", filled);
+      assert.deepEqual((await store.get("apr_1"))?.end, filled);
+      assert.deepEqual((await store.list({ projectId: "harbor", limit: 1 }))[0]?.arguments, form);
+    },
+  },
+  {
     name: "N-027 the same call of a job joins its request, answered or not, and a withdrawn one is asked anew",
     async run(store) {
       await store.open(request("apr_1", { jobId: "job_1" }), "call");

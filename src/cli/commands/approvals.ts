@@ -25,6 +25,7 @@ interface AnswerFlags {
   readonly scope?: ApprovalScope;
   readonly reason?: string;
   readonly arguments?: string;
+  readonly content?: string;
 }
 
 /** Exit code of an answer that came too late: somebody else was first, or nobody waits any more. */
@@ -76,6 +77,7 @@ Examples:
   kaged approvals allow apr_1 --scope session
   kaged approvals deny apr_1 --reason 'Ask Ann first'
   kaged approvals allow apr_1 --arguments '{"to": "ann@example.org"}'
+  kaged approvals allow apr_2 --content '{"email": "ann@example.org"}'
 Exit codes of allow and deny: 0 the answer counts, 3 too late (answered, run out or withdrawn), 1 failed.`;
 
 function addAnswers(approvals: Command, terminal: Terminal, exit: (code: number) => void): void {
@@ -93,7 +95,10 @@ function addAnswers(approvals: Command, terminal: Terminal, exit: (code: number)
           .choices(["once", "session", "always"]),
       )
       .option("--reason <text>", decision === "deny" ? "why, for the model" : "why, for the audit");
-    if (decision === "allow") command.option("--arguments <json>", "call the tool with these instead");
+    if (decision === "allow") {
+      command.option("--arguments <json>", "call the tool with these instead")
+        .option("--content <json>", "fill in the form of an MCP server");
+    }
     operate(command, terminal, async (operator: Operator, id: string, flags: AnswerFlags) => {
       exit(await answerOne(operator, id, decision, flags));
     });
@@ -132,10 +137,18 @@ async function answerOne(
   operator: Operator,
   id: string,
   decision: ApprovalAnswer["decision"],
-  { scope, reason, arguments: edited }: AnswerFlags,
+  { scope, reason, arguments: edited, content }: AnswerFlags,
 ): Promise<number> {
   const { json, terminal: { out, err } } = operator;
-  const answer = { decision, ...defined({ scope, reason, arguments: argumentsIn(edited) }) };
+  const answer = {
+    decision,
+    ...defined({
+      scope,
+      reason,
+      arguments: objectIn(edited, "--arguments", "Write the whole arguments of the call"),
+      content: objectIn(content, "--content", "Write the fields of the form with their values"),
+    }),
+  };
   try {
     const { done, isLive } = await withDesks(operator, undefined, async (desks) => {
       const { desk } = await deskWith(desks, id);
@@ -153,7 +166,7 @@ async function answerOne(
   }
 }
 
-function argumentsIn(text: string | undefined): Record<string, unknown> | undefined {
+function objectIn(text: string | undefined, flag: string, hint: string): Record<string, unknown> | undefined {
   if (text === undefined) return undefined;
   try {
     const value: unknown = JSON.parse(text);
@@ -161,8 +174,8 @@ function argumentsIn(text: string | undefined): Record<string, unknown> | undefi
   } catch {
     // Said below.
   }
-  throw new HostError("host.misuse", "--arguments is no JSON object", {
-    hint: 'Write the whole arguments of the call, such as \'{"to": "ann@example.org"}\'',
+  throw new HostError("host.misuse", `${flag} is no JSON object`, {
+    hint: `${hint}, such as '{"to": "ann@example.org"}'`,
   });
 }
 

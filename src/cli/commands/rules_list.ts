@@ -26,7 +26,7 @@ Examples:
   kaged rules list
   kaged rules list --project ./music --agent primary.subagents.researcher
 With --json it prints { "file", "project", "rules": [ { "id", "whose", "tool", "agent", "project", "decision" } ],
-"settings": { "destructive", "wait_sec", "network" }, "warnings" }.`;
+"settings": { "destructive", "wait_sec", "network", "sampling" }, "warnings" }.`;
 
 async function list(flags: RuleFlags, terminal: Terminal): Promise<void> {
   const place = await readRules(flags, terminal);
@@ -47,14 +47,14 @@ interface Row {
 }
 
 function asJson({ operator, loaded, rules: { settings } }: RulePlace, rows: readonly Row[]): Record<string, unknown> {
-  const { destructive, waitSec, network } = settings;
+  const { destructive, waitSec, network, sampling } = settings;
   return {
     file: operator.file,
     project: loaded?.project.id ?? null,
     rules: rows.map(({ rule: { id, tool, agent, project, decision }, whose }) => {
       return { id, whose, tool, agent, project, decision };
     }),
-    settings: { destructive, wait_sec: waitSec, network },
+    settings: { destructive, wait_sec: waitSec, network, sampling },
     warnings: operator.warnings,
   };
 }
@@ -74,11 +74,12 @@ function print({ rules: { settings } }: RulePlace, rows: readonly Row[], out: Pr
     owner = whose;
     line(`  ${rule.decision.padEnd(5)}  ${ruleWords(rule)}  ${paint.dim(rule.id)}`);
   }
-  const { destructive, waitSec, network } = settings;
+  const { destructive, waitSec, network, sampling } = settings;
   line(paint.bold("Settings"));
   line(
     `  destructive  ${destructive}  ${paint.dim("tools that claim to destroy, where no rule of the operator matches")}`,
   );
   line(`  wait_sec     ${waitSec}  ${paint.dim("then a request that nobody answered is denied")}`);
   line(`  network      ${network}  ${paint.dim("connections that are not granted")}`);
+  line(`  sampling     ${sampling}  ${paint.dim("requests of MCP servers for the client's model")}`);
 }

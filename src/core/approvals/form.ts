@@ -53,6 +53,14 @@ export function formFields({ requestedSchema: schema }: Args): FormField[] | nul
   return fields.some((field) => field === null) ? null : fields as FormField[];
 }
 
+/** Returns the value that a person typed into a field; undefined for an empty one, which is left out. */
+export function typedValue({ kind }: Pick<FormField, "kind">, text: string): FormValue | undefined {
+  if (text.trim() === "") return undefined;
+  if (kind === "choices") return text.split(",").map((one) => one.trim()).filter((one) => one !== "");
+  // What is no number stays as it was typed: the check names the field.
+  return (kind === "number" || kind === "integer") && !Number.isNaN(Number(text)) ? Number(text) : text;
+}
+
 /** Returns what is wrong with what a person filled in, in words; null where nothing is. */
 export function contentProblem(args: Args, content: Args): string | null {
   const fields = formFields(args) ?? [];

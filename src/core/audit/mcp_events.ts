@@ -14,6 +14,7 @@ export interface McpUseAudit {
   success: boolean;
   /** Length of the answer as JSON; 0 where there was none. */
   bytes: number;
+  /** How long it took. */
   duration_ms: number;
 }
 
@@ -25,7 +26,7 @@ export interface McpAuditData {
   "plugin.prompt_used": McpUseAudit & { prompt: string };
   /** It did not give a list, or did not do what the host asked of it by itself; once until that works again. */
   "plugin.mcp_failed": {
-    part: "resources" | "templates" | "prompts" | "subscriptions";
+    part: "resources" | "templates" | "prompts" | "subscriptions" | "log_level";
     error_code: string;
     error_message: string;
   };

@@ -27,8 +27,9 @@ export type McpDefinition = Readonly<Record<string, unknown>>;
 export interface McpServerInfo {
   /** Revision of the protocol that is spoken with it, such as `2026-07-28`. */
   readonly protocol: string;
-  /** Its name and version, cut to 200 characters. */
+  /** Its name, cut to 200 characters. */
   readonly name: string;
+  /** Its version, cut to 200 characters. */
   readonly version: string;
   /** `serverInfo` whole: title, icons, website. */
   readonly definition: McpDefinition;
@@ -40,7 +41,9 @@ export interface McpServerInfo {
 
 /** Agent and session that a call is made for. */
 export interface McpCallPlace {
+  /** Agent path. */
   readonly agent: string;
+  /** Session id. */
   readonly session: string;
 }
 
@@ -52,19 +55,25 @@ export interface McpCallOptions extends CallOptions {
 
 /** A resource that a server listed. */
 export interface McpResource {
+  /** The address to read it by. */
   readonly uri: string;
+  /** As the server listed it. */
   readonly definition: McpDefinition;
 }
 
 /** A template of resources that a server listed. */
 export interface McpResourceTemplate {
+  /** The addresses of its resources (RFC 6570). */
   readonly uriTemplate: string;
+  /** As the server listed it. */
   readonly definition: McpDefinition;
 }
 
 /** A prompt that a server listed, under the server's own name. */
 export interface McpPrompt {
+  /** The server's own name for it. */
   readonly name: string;
+  /** As the server listed it. */
   readonly definition: McpDefinition;
 }
 
@@ -73,9 +82,13 @@ export interface McpPrompt {
  * of a server that reports no changes are kept for as long as it allows, or for a moment. Every call rejects with `mcp.not_offered` where the server has no such part, with `mcp.malformed`, or with the server's error.
  */
 export interface McpPeer {
+  /** The server as it described itself. */
   readonly info: McpServerInfo;
+  /** Lists its resources. */
   resources(): Promise<readonly McpResource[]>;
+  /** Lists its templates of resources. */
   templates(): Promise<readonly McpResourceTemplate[]>;
+  /** Lists its prompts. */
   prompts(): Promise<readonly McpPrompt[]>;
   /** Answers `{ contents }` as the server sent it. */
   readResource(uri: string, options?: McpCallOptions): Promise<McpDefinition>;
@@ -85,6 +98,7 @@ export interface McpPeer {
   complete(params: McpDefinition, options?: McpCallOptions): Promise<McpDefinition>;
   /** Has the server report changes of a resource, as `resource_updated` events, until {@link unsubscribe}. */
   subscribe(uri: string): Promise<void>;
+  /** Ends {@link subscribe}. */
   unsubscribe(uri: string): Promise<void>;
   /** Sets the least level of log messages that it sends. */
   setLogLevel(level: McpLogLevel): Promise<void>;
@@ -104,7 +118,9 @@ export type ClientOffer = (typeof CLIENT_OFFERS)[number];
 
 /** A request of a server to its client: of its own in older revisions, in place of a result in newer ones. */
 export interface McpServerRequest {
+  /** The protocol's name for it. */
   readonly method: "elicitation/create" | "sampling/createMessage" | "roots/list";
+  /** As the server sent them. */
   readonly params: McpDefinition;
   /** The server's own name for it, where it came in place of a result. */
   readonly key?: string;

@@ -9,7 +9,9 @@
 export interface McpTransport {
   /** Begins to take messages; called by whoever the transport is given to. */
   start(): Promise<void>;
+  /** Sends a message to the other side. */
   send(message: unknown, options?: object): Promise<void>;
+  /** Ends it. */
   close(): Promise<void>;
   /** Called when it has ended, for whatever reason. */
   onclose?: (() => void) | undefined;

@@ -112,7 +112,8 @@ export class McpClient {
   /** A server may ping the host, and ask for the parts that are offered to it. */
   #onRequest({ method, params, signal }: IncomingRequest): unknown {
     if (method === "ping") return {};
-    return this.#requests.take(method, params, { at: this.calls.place, signal });
+    const release = this.#connection.hold(); // A person may take longer to answer it than a call may take.
+    return this.#requests.take(method, params, { at: this.calls.place, signal }).finally(release);
   }
 
   #onNotification(method: string, params: unknown): void {

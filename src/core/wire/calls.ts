@@ -48,6 +48,7 @@ export class OutgoingCalls {
   readonly #pending = new Map<number, PendingCall>();
   readonly #abandoned = new Set<number>();
   #lastId = 0;
+  #holds = 0;
   /** Signs that the other side works on calls: their answers, in time or late, and their progress; looks at its health aside. */
   answered = 0;
   /** When the one timer fires; Infinity when none is set. */
@@ -137,6 +138,16 @@ export class OutgoingCalls {
     }
   }
 
+  /** Keeps calls from running out of time, until the returned function is called: then each has its whole time again. */
+  hold(): () => void {
+    this.#holds++;
+    return () => {
+      this.#holds--;
+      const nowMs = this.#clock.monotonic();
+      for (const call of this.#pending.values()) this.#giveTime(call, nowMs);
+    };
+  }
+
   /** Rejects every call with `reason`. */
   close(reason: HostError): void {
     this.#stopSweep?.();
@@ -187,6 +198,11 @@ export class OutgoingCalls {
     return true;
   }
 
+  /** A look at the other side's health waits for nobody. */
+  #giveTime(call: PendingCall, nowMs: number): void {
+    if (call.timeoutMs !== Infinity && !HEALTH_METHODS.has(call.method)) call.deadlineMs = nowMs + call.timeoutMs;
+  }
+
   #armSweep(atMs: number, nowMs: number): void {
     this.#stopSweep?.();
     this.#sweepAtMs = atMs;
@@ -201,6 +217,7 @@ export class OutgoingCalls {
     const expired: [number, PendingCall][] = [];
     let nextMs = Infinity;
     for (const [id, call] of this.#pending) {
+      if (this.#holds > 0 && call.deadlineMs <= nowMs) this.#giveTime(call, nowMs);
       if (call.deadlineMs <= nowMs) expired.push([id, call]);
       else if (call.deadlineMs < nextMs) nextMs = call.deadlineMs;
     }

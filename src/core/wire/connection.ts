@@ -67,6 +67,10 @@ class LineConnection implements Connection {
     return this.#calls.answered;
   }
 
+  hold(): () => void {
+    return this.#calls.hold();
+  }
+
   idle(): Promise<void> {
     return this.#calls.idle();
   }

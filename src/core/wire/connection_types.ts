@@ -118,6 +118,11 @@ export interface Connection {
   readonly pending: number;
   /** Answers and progress of calls so far, late ones included; those of {@link HEALTH_METHODS} do not count. */
   readonly answered: number;
+  /**
+   * Keeps calls from running out of time, until the returned function is called: the other side waits for something itself.
+   * Looks at its health run out as ever.
+   */
+  hold(): () => void;
   /** Resolves when no call waits for an answer. */
   idle(): Promise<void>;
   /** Whether {@link close} was called. */

@@ -2423,6 +2423,9 @@ export const OPENAPI_TEXT: string = `{
                   "arguments": {
                     "type": "object"
                   },
+                  "content": {
+                    "type": "object"
+                  },
                   "by": {
                     "type": "string",
                     "pattern": "^[A-Za-z0-9][A-Za-z0-9 ._@+-]{0,63}$",
@@ -4446,7 +4449,7 @@ export const OPENAPI_TEXT: string = `{
             "type": "string"
           },
           "alias": {
-            "description": "The name as chat APIs take it, which refuse the dot: \`<plugin>__<tool>\`.",
+            "description": "The name as chat APIs take it, of \`^[a-zA-Z0-9_-]{1,64}$\`: \`<plugin>__<tool>\`; a longer one ends in a hash.",
             "type": "string"
           },
           "description": {

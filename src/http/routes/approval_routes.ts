@@ -76,6 +76,7 @@ export const APPROVAL_ROUTES: readonly Route[] = [
       scope: v.exactOptional(v.picklist(["once", "session", "always"])),
       reason: v.exactOptional(v.pipe(v.string(), v.maxLength(2000))),
       arguments: v.exactOptional(anyMap),
+      content: v.exactOptional(anyMap),
       by,
     }),
     errors: [

@@ -132,7 +132,12 @@ test("N-027 a request that nobody answers is denied when its time is over, with 
   it.clock.advance(4_999);
   assert.equal((await it.desk.get(id)).state, "waiting");
   it.clock.advance(1);
-  assert.deepEqual(await asked, { isAllowed: false, by: "nobody", reason: "Nobody answered in time" });
+  assert.deepEqual(await asked, {
+    isAllowed: false,
+    by: "nobody",
+    reason: "Nobody answered in time",
+    isUnanswered: true,
+  });
   assert.equal((await it.desk.get(id)).state, "expired");
   assert.deepEqual(types(it), ["approval.requested", "approval.expired"]);
   await assert.rejects(it.desk.answer(id, { decision: "allow" }), isCode("approval.ended"));
@@ -423,7 +428,12 @@ test("N-027 a request lasts as long as the run that joined it last", async () =>
   const second = it.ask(job);
   await it.opened(2);
   it.clock.advance(2_000);
-  assert.deepEqual(await first, { isAllowed: false, by: "nobody", reason: "Nobody answered in time" });
+  assert.deepEqual(await first, {
+    isAllowed: false,
+    by: "nobody",
+    reason: "Nobody answered in time",
+    isUnanswered: true,
+  });
   assert.equal((await it.desk.get(id)).state, "waiting");
   await it.desk.answer(id, { decision: "allow" });
   assert.ok((await second).isAllowed);

@@ -146,6 +146,7 @@ test("every setting that commands know is one that hosts read, and holds what th
     "http.allowed_hosts": ["a"],
     "approvals.destructive": "watch",
     "approvals.network": "ask",
+    "approvals.sampling": "deny",
   };
   for (const [key, kind] of Object.entries(CONFIG_SETTINGS)) {
     const value = values[key] ?? (kind === "flag" ? true : 7);
@@ -155,7 +156,7 @@ test("every setting that commands know is one that hosts read, and holds what th
   assert.deepEqual(warnings, []);
   assert.deepEqual(limits, { memory_mb: 7, cpu_shares: 7, pids: 7, storage_mb: 7, timeouts: 7 });
   assert.deepEqual(http, { port: 7, host: "::1", allowed_hosts: ["a"], calls_per_second: 7 });
-  assert.deepEqual(approvals, { destructive: "watch", waitSec: 7, network: "ask" });
+  assert.deepEqual(approvals, { destructive: "watch", waitSec: 7, network: "ask", sampling: "deny" });
   assert.deepEqual([hooks.surface, hooks.git_writable], ["cloud", true]);
 });
 

@@ -160,7 +160,7 @@ decision = "ask"
     audit: { retention_days: 30 },
     netRules: [],
     toolRules: [{ tool: "mail.*", agent: null, project: null, decision: "ask", id: "config.toml:17" }],
-    approvals: { destructive: "allow", waitSec: 30, network: "refuse" },
+    approvals: { destructive: "allow", waitSec: 30, network: "refuse", sampling: "ask" },
     logLevel: "debug",
     warnings: [],
   });

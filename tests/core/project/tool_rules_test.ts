@@ -37,9 +37,14 @@ decision = "watch"
     { tool: "mail.*", agent: "primary.subagents.*", project: "harbor", decision: "deny", id: "config.toml:2" },
     { tool: "mail.send", agent: null, project: null, decision: "watch", id: "config.toml:12" },
   ]);
-  assert.deepEqual(approvals, { destructive: "ask", waitSec: 30, network: "refuse" });
+  assert.deepEqual(approvals, { destructive: "ask", waitSec: 30, network: "refuse", sampling: "ask" });
   assert.deepEqual(warnings, []);
-  assert.deepEqual((await config("")).approvals, { destructive: "allow", waitSec: 600, network: "refuse" });
+  assert.deepEqual((await config("")).approvals, {
+    destructive: "allow",
+    waitSec: 600,
+    network: "refuse",
+    sampling: "ask",
+  });
   assert.deepEqual((await config("")).toolRules, []);
 });
 
