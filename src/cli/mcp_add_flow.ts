@@ -16,6 +16,7 @@ import { keepTrial } from "./mcp_record.ts";
 import { givenSecrets, secretText } from "./mcp_values.ts";
 import type { Operator } from "./operator.ts";
 import { printPlan } from "./print_plan.ts";
+import { counted } from "./terminal.ts";
 import { notifyHosts } from "../http/running_hosts.ts";
 
 /** The agent that gets the server. */
@@ -167,7 +168,9 @@ export function printTrial({ trial, notes }: PreparedServer, { terminal: { out }
     const names = trial.info.tools.map(({ name }) => name);
     const shown = names.slice(0, SHOWN_TOOLS).join(", ") + (names.length > SHOWN_TOOLS ? ", …" : "");
     const revision = trial.info.mcp ? `MCP ${trial.info.mcp.protocol}` : "MCP";
-    out.line(`Started once in a cage: ${revision}, ${names.length} tools${names.length > 0 ? ` (${shown})` : ""}`);
+    out.line(
+      `Started once in a cage: ${revision}, ${counted(names.length, "tool")}${names.length > 0 ? ` (${shown})` : ""}`,
+    );
     if (trial.added.length > 0) out.line(`  It does not start without ${trial.added.join(", ")}`);
     for (const one of trial.unmet.slice(0, SHOWN_UNMET)) {
       out.line(out.paint.dim(`  It asked for ${one}, and starts without; calls may need it: --grant later`));
