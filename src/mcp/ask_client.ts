@@ -46,11 +46,11 @@ export function askClient(
     open.set(request.id, controller);
     const { signal } = controller;
     const timeout = Math.max(1_000, Date.parse(request.expiresAt) - Date.parse(request.createdAt));
-    const params = { message: questionOf(request), requestedSchema: FORM };
+    const params = askedForm(request);
     const question = { key: `approval-${request.id}`, method: "elicitation/create", params } as const;
     try {
       const given = await flights.ask(question, request, { signal, timeout });
-      const answer = given && answerIn(given);
+      const answer = given && answerIn(given, request);
       if (answer) await host.approvals.answer(request.id, answer, { by: "mcp client" });
     } catch {
       // The client has gone, or somebody else was first: the desk knows.
@@ -71,6 +71,12 @@ export function askClient(
   };
 }
 
+/** Returns the params of the elicitation that asks for an answer: a server's own form, or one for yes or no. */
+export function askedForm(request: ApprovalRequest): Json {
+  if (request.source.kind === "elicitation") return request.arguments;
+  return { message: questionOf(request), requestedSchema: FORM };
+}
+
 /** The question in words. Texts of plugins and handlers are made printable: a client may show them as they are. */
 function questionOf({ tool, agentPath, reason, arguments: args, changed }: ApprovalRequest): string {
   const shown = JSON.stringify(fitArguments(args, MAX_ARGUMENT_BYTES).arguments, null, 2);
@@ -84,9 +90,11 @@ function questionOf({ tool, agentPath, reason, arguments: args, changed }: Appro
   ].map(printable).join("\n");
 }
 
-function answerIn({ action, content }: Json): ApprovalAnswer | null {
+/** Returns the person's answer to a request; null for one that was closed without an answer. */
+export function answerIn({ action, content }: Json, { source }: ApprovalRequest): ApprovalAnswer | null {
   if (action === "decline") return { decision: "deny", reason: "The person at the MCP client declined" };
   if (action !== "accept") return null;
+  if (source.kind === "elicitation") return { decision: "allow", ...(isMap(content) && { content }) };
   const { decision, scope, reason } = isMap(content) ? content : {};
   return {
     decision: decision === "allow" ? "allow" : "deny",

@@ -14,7 +14,9 @@ import type { Flights } from "./flights.ts";
 import { offeredNames } from "./offered_names.ts";
 import { foundTool, type OfferedBy, offeredTools } from "./offered_tools.ts";
 import type { Era, Json, McpServer, RequestContext, ServerSdk } from "./sdk_types.ts";
+import { createdTask, isTask, type TaskClient, taskHandlers } from "./task_handlers.ts";
 import { errorAnswer, toolAnswer } from "./tool_answer.ts";
+import { type RunTask, type ToolTasks, toolTasks } from "./tool_tasks.ts";
 import type { WatchedResources } from "./watched_resources.ts";
 
 /** Everything that handlers work with. */
@@ -32,21 +34,36 @@ export interface Serving {
 /** Key of `_meta` under which a modern client says with each request what it can do. */
 const CAPABILITIES_KEY = "io.modelcontextprotocol/clientCapabilities";
 
+/** A Standard Schema that takes params as they are. */
+const ANY_PARAMS = { "~standard": { version: 1, vendor: "kaged", validate: (value: unknown) => ({ value }) } };
+
 type Handler = (params: Json, context: RequestContext) => Promise<Json> | Json;
 
 /** Adds the handlers of an era to a server. */
 export function addHandlers(server: McpServer, era: Era, serving: Serving): void {
   const { mcp } = serving;
   const fly = flyer(server, era, serving);
-  const handle = (method: string, handler: Handler): void =>
-    server.setRequestHandler(method, async ({ params = {} }, context) => {
-      try {
-        return await handler(params, context);
-      } catch (thrown) {
-        throw protocolError(serving.sdk, thrown, { params, era });
-      }
-    });
-  for (const [method, handler] of Object.entries(toolHandlers(server, era, serving, fly))) handle(method, handler);
+  const checked = (handler: Handler) => async (params: Json, context: RequestContext): Promise<Json> => {
+    try {
+      return await handler(params, context);
+    } catch (thrown) {
+      throw protocolError(serving.sdk, thrown, { params, era });
+    }
+  };
+  const handle = (method: string, handler: Handler): void => {
+    const answer = checked(handler);
+    const isExtension = era === "modern" && method.startsWith("tasks/");
+    if (isExtension) server.setRequestHandler(method, { params: ANY_PARAMS }, answer);
+    else server.setRequestHandler(method, ({ params = {} }, context) => answer(params, context));
+  };
+  const clientOf = (context: RequestContext): TaskClient => clientOfRequest(server, era, context);
+  const { host, agent } = serving.offered;
+  const tasks = (): ToolTasks => toolTasks(host, agent, runTask(agent));
+  const tools = {
+    ...toolHandlers(server, era, serving, { fly, clientOf, tasks }),
+    ...taskHandlers(era, { host, tasks, clientOf }),
+  };
+  for (const [method, handler] of Object.entries(tools)) handle(method, handler);
   if (!mcp) return;
   const handlers = { ...resourceHandlers(mcp, serving, fly), ...promptHandlers(mcp, serving, fly) };
   for (const [method, handler] of Object.entries(handlers)) handle(method, handler);
@@ -61,12 +78,16 @@ type Fly = (
   work: (at: CallAt, flight: Flight) => Promise<Json>,
 ) => Promise<Json>;
 
+/** Modern clients say with each request what they can do, legacy ones once. */
+function clientOfRequest(server: McpServer, era: Era, { mcpReq: { envelope } }: RequestContext): TaskClient {
+  const declared = era === "modern" ? envelope?.[CAPABILITIES_KEY] : server.getClientCapabilities();
+  return { era, capabilities: isMap(declared) ? declared : {} };
+}
+
 function flyer(server: McpServer, era: Era, { offered: { agent }, session, flights, logs }: Serving): Fly {
   return async (context, facts, work) => {
-    const { envelope } = context.mcpReq;
-    const declared = era === "modern" ? envelope?.[CAPABILITIES_KEY] : server.getClientCapabilities();
-    const caller: Caller = { era, context, capabilities: isMap(declared) ? declared : {} };
-    await logs.prepare(envelope);
+    const caller: Caller = { ...clientOfRequest(server, era, context), context };
+    await logs.prepare(context.mcpReq.envelope);
     return await flights.follow(caller, facts, (flight) => {
       const onProgress = progressTo(flight);
       return work({ agent, session, signal: flight.signal, onProgress }, flight);
@@ -74,11 +95,40 @@ function flyer(server: McpServer, era: Era, { offered: { agent }, session, fligh
   };
 }
 
-function toolHandlers(server: McpServer, era: Era, { offered }: Serving, fly: Fly): Record<string, Handler> {
+/** Makes the call of a task: an answer where the tool itself fails, an error where the request is wrong. */
+function runTask(agent: string): RunTask {
+  return async (name, args, { session, signal }, onProgress) => {
+    const added: string[] = [];
+    const onContext = (texts: readonly string[]): void => void added.push(...texts);
+    try {
+      const { output } = await session.callTool(name, args, { agent, signal, onProgress, onContext });
+      return toolAnswer(output, added);
+    } catch (thrown) {
+      const error = asHostError(thrown);
+      if (signal.aborted || error.code === "tool.unknown") throw error;
+      return errorAnswer(error, added);
+    }
+  };
+}
+
+function toolHandlers(
+  server: McpServer,
+  era: Era,
+  { offered }: Serving,
+  { fly, clientOf, tasks }: {
+    readonly fly: Fly;
+    readonly clientOf: (context: RequestContext) => TaskClient;
+    readonly tasks: () => ToolTasks;
+  },
+): Record<string, Handler> {
   return {
     "tools/list": ({ cursor }) => page(cursor, { tools: offeredTools(offered) }),
-    "tools/call": (params, context) => {
+    "tools/call": async (params, context) => {
       const { tool, call } = foundTool(offered, String(params.name));
+      const client = clientOf(context);
+      if (tool && isTask(tool, params, client)) {
+        return createdTask(await tasks().start(tool.name, argumentsIn(params)), client.era);
+      }
       const facts = factsOf("tools/call", params, tool?.plugin ?? null, tool?.name ?? null);
       return fly(context, facts, async (at) => {
         const added: string[] = [];
@@ -225,12 +275,21 @@ function protocolError(
   if (part !== null) return new ProtocolError(CAPABILITY_MISSING, message, { requiredCapabilities: { [part]: {} } });
   const isMissing = code === "mcp.resource_unknown" || rpc === RESOURCE_NOT_FOUND;
   const number = UNKNOWN.includes(code) || isMissing ? INVALID_PARAMS : rpc;
-  const facts = isMissing ? { uri } : isMap(data) && code !== "tool.unknown" ? { data } : {};
+  const isOurs = isMap(data) && code !== "tool.unknown";
+  const facts = isMissing ? { uri } : code === "mcp.capability_missing" ? data as Json : isOurs ? { data } : {};
   return new ProtocolError(number, message, { code, ...(hint !== undefined && { hint }), ...facts });
 }
 
-/** Returns the message that a legacy client gets: the SDK sends the number of newer revisions for a missing resource. */
+/**
+ * Returns the message that a legacy client gets: the SDK sends the number of newer revisions for a missing resource, and
+ * wants content in the answer that begins a task.
+ */
 export function legacyMessage(message: unknown): unknown {
+  const result = isMap(message) ? message.result : undefined;
+  if (isMap(result) && isMap(result.task) && "content" in result) {
+    const { content: _, ...created } = result;
+    return { ...message as Json, result: created };
+  }
   const error = isMap(message) ? message.error : undefined;
   if (!isMap(error) || error.code !== INVALID_PARAMS || !isMap(error.data) || !("uri" in error.data)) return message;
   return { ...message as Json, error: { ...error, code: RESOURCE_NOT_FOUND } };

@@ -9,7 +9,7 @@ import { exposedHooks, type OfferedTool } from "./exposed_hooks.ts";
 import { type NameStyle, offeredNames } from "./offered_names.ts";
 
 /** Fields that a tool of an MCP server keeps of how its server listed it. */
-const KEPT = ["title", "annotations", "outputSchema", "icons", "_meta"];
+const KEPT = ["title", "annotations", "outputSchema", "icons", "execution", "_meta"];
 
 /** The agent whose tools are served. */
 export interface OfferedBy {

@@ -44,6 +44,12 @@ export interface AskOptions {
 export interface McpServer {
   /** Answers requests of one method. */
   setRequestHandler(method: string, handler: (request: { params?: Json }, context: RequestContext) => unknown): void;
+  /** Answers requests of a method that an extension has. */
+  setRequestHandler(
+    method: string,
+    schemas: { readonly params: object },
+    handler: (params: Json, context: RequestContext) => unknown,
+  ): void;
   connect(transport: McpTransport): Promise<void>;
   /** What a legacy client said it can do; undefined before its first message. */
   getClientCapabilities(): Json | undefined;

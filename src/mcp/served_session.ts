@@ -20,6 +20,7 @@ import { loadServerSdk } from "./load_server_sdk.ts";
 import type { NameStyle } from "./offered_names.ts";
 import { offeredTools } from "./offered_tools.ts";
 import type { Era, Json, McpServer, ServerEvent } from "./sdk_types.ts";
+import { taskCapabilities } from "./task_handlers.ts";
 import { WatchedResources } from "./watched_resources.ts";
 
 /** A session to serve. */
@@ -120,7 +121,7 @@ export async function serveSession(options: ServeSessionOptions): Promise<Served
   return {
     server(era, { announces = true } = {}) {
       const server = new sdk.Server({ name: "kaged", version: HOST_VERSION }, {
-        capabilities: capabilitiesOf(mcp !== null),
+        capabilities: { ...capabilitiesOf(mcp !== null), ...taskCapabilities(era) },
         instructions: instructionsOf(mcp, agent),
       });
       addHandlers(server, era, serving);

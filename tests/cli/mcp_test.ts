@@ -1,10 +1,14 @@
 import assert from "node:assert/strict";
-import { mkdir, rm, writeFile } from "node:fs/promises";
+import { once } from "node:events";
+import { mkdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { test } from "node:test";
 import { detectRuntime } from "../../src/adapters/default.ts";
 import { trustHookFile } from "../../src/hooks/files/trust_store.ts";
 import { openHookFiles } from "../../src/hooks/open_hook_files.ts";
 import { connectClient, mcpProject } from "../support/mcp_client.ts";
+import { mcpOverHttp } from "../support/mcp_http.ts";
 import { allGone, processTree } from "../support/processes.ts";
 import { runKaged, signalKaged } from "../support/run_kaged.ts";
 import { until } from "../support/until.ts";
@@ -176,4 +180,70 @@ test("B-018 kaged mcp and kaged hooks fire block where a trusted gate would have
   assert.match(stderr(), /warning: .*guard\.json: it was trusted and is gone, so its gates block/);
   const fired = await runKaged(["hooks", "fire", "on_session_start", ...args.slice(1)]);
   assert.match(fired.stdout, /blocked by \.github\/hooks\/guard\.json:sessionStart\[0\]: .*is gone/);
+});
+
+test("N-029 kaged mcp --http serves until SIGTERM, with a token of its own, and leaves nothing behind", async (t) => {
+  const { args } = await mcpProject(t, memory);
+  const home = args[args.indexOf("--home") + 1]!;
+  const { url, facts, pid, ended } = await mcpOverHttp(t, args, {});
+  assert.match(url, /^http:\/\/127\.0\.0\.1:[0-9]+\/mcp$/);
+  const { token_file, project, agent, running, failed } = facts;
+  assert.deepEqual([project, agent, running, failed], ["music", "primary", ["answers-hooks@music/primary"], []]);
+  assert.equal(token_file, `${home}/mcp_token`);
+  assert.equal((await stat(token_file)).mode & 0o777, 0o600);
+  const token = (await readFile(token_file, "utf8")).trim();
+  const headers = {
+    "Content-Type": "application/json",
+    Accept: "application/json, text/event-stream",
+    Authorization: `Bearer ${token}`,
+  };
+  const params = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "test", version: "1.0.0" } };
+  const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "initialize", params });
+  assert.equal((await fetch(url, { method: "POST", body, headers: { ...headers, Authorization: "" } })).status, 401);
+  const answer = await fetch(url, { method: "POST", body, headers });
+  assert.match(await answer.text(), /"serverInfo":\{"name":"kaged"/);
+  const session = { "Mcp-Session-Id": answer.headers.get("mcp-session-id")! };
+  // A stream that is open holds nothing up.
+  const stream = await fetch(url, { headers: { ...headers, ...session } });
+  assert.equal(stream.status, 200);
+  const tree = await processTree(pid);
+  signalKaged({ pid } as Parameters<typeof signalKaged>[0], "SIGTERM");
+  await allGone(tree);
+  const { code, stderr } = await ended;
+  assert.deepEqual([code, stderr], [0, ""]);
+  await stream.body?.cancel().catch(() => {});
+});
+
+test("N-029 kaged mcp says which options do not go together, before it starts anything", async (t) => {
+  const { args } = await mcpProject(t, memory);
+  const token = { KAGED_MCP_TOKEN: "t".repeat(40) };
+  const wrong: readonly (readonly [readonly string[], RegExp, Readonly<Record<string, string>>?])[] = [
+    [["mcp"], /Required option '--project <dir>' not specified/],
+    [[...args, "--port", "0"], /--port is about --http/],
+    [[...args, "--json"], /--json is about --http/],
+    [[...args, "--token-file", "x"], /--token-file is about --http/],
+    [[...args, "--http", "--port", "70000"], /It takes a number from 0 to 65535/],
+    [[...args, "--offer", "roots,rotos"], /"rotos" is none of elicitation, sampling, roots/],
+    [[...args, "--names", "tiny"], /Allowed choices are long, short/],
+    [[...args, "--http", "--port", "0", "--token-file", "x"], /There are two tokens/, token],
+    [[...args, "--http", "--port", "0"], /KAGED_MCP_TOKEN is no token/, { KAGED_MCP_TOKEN: "short" }],
+  ];
+  for (const [given, message, env = {}] of wrong) {
+    const { code, stdout, stderr } = await runKaged(given, { env });
+    const shown = given.includes("--json") ? stdout : stderr;
+    assert.equal(code, 2, `${given.join(" ")}: ${stderr}`);
+    assert.match(shown, message);
+    assert.match(shown, /host\.misuse/);
+  }
+});
+
+test("N-029 kaged mcp --http says that its port is taken", async (t) => {
+  const { args } = await mcpProject(t, memory);
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  t.after(() => new Promise<void>((resolve) => server.close(() => resolve())));
+  const { port } = server.address() as AddressInfo;
+  const { code, stderr } = await runKaged([...args, "--http", "--port", String(port)]);
+  assert.equal(code, 1);
+  assert.match(stderr, /error\[http\.port_taken\].*\n {2}hint: Use another --port/);
 });

@@ -12,7 +12,8 @@ import { promisify } from "node:util";
 import { type KagedRun, runKaged } from "./run_kaged.ts";
 import { scratchDir } from "./scratch_dir.ts";
 
-interface Test {
+/** The part of a test that cleans up after it. */
+export interface Test {
   after(run: () => Promise<void>): void;
 }
 

@@ -40,6 +40,20 @@ export const MCP_ERRORS: Readonly<Record<string, ErrorRow>> = {
   ...rows("mcp", -32601, 404, {
     not_offered: ["The plugin is no MCP server, or has no such part", "See what it offers: kaged mcp list"],
   }),
+  "mcp.task_refused": row(-32601, 422, "The tool cannot be called as a task", "Call it without task"),
+  "mcp.task_failed": row(-32603, 422, "A background call has failed, or was cancelled", "Read its message"),
+  "mcp.capability_missing": row(
+    -32021,
+    400,
+    "The MCP client has not declared a capability that the request needs",
+    "Declare it, or use another client",
+  ),
+  "mcp.task_unknown": row(
+    -32602,
+    404,
+    "No background call has that id, or its record is gone",
+    "List the tasks, or begin the call again",
+  ),
   ...rows("mcp", -32602, 404, {
     resource_unknown: ["No MCP server of the agent has such a resource", "List the resources of the agent"],
     prompt_unknown: ["No MCP server of the agent has such a prompt", "List the prompts of the agent"],
