@@ -96,6 +96,7 @@ export class InstanceMcp {
     const probe = await spawnPlugin(source, {
       ...options,
       tap: () => null,
+      onLog() {}, // The process that serves says the same.
       probe: probeDialect((found) => verdict = found),
     });
     this.#probe = probe;
