@@ -46,7 +46,7 @@ for (const kind of CLIENTS) {
     const [ask] = tools;
     assert.deepEqual([ask.name, ask.title, ask._meta], ["mcp-whole__ask_name", "Ask", { "test/of": "tool" }]);
     assert.equal(ask.icons[0].sizes[0], "48x48");
-    assert.deepEqual(tools.at(-1).execution, isModern(kind) ? undefined : { taskSupport: "forbidden" });
+    assert.deepEqual(tools.at(-1).execution, isModern(kind) ? undefined : { taskSupport: "required" });
     const { resources } = await client.request("resources/list");
     assert.deepEqual([resources[0].uri, resources[0].icons.length], ["test://note/1", 1]);
     const { resourceTemplates } = await client.request("resources/templates/list");
