@@ -100,7 +100,8 @@ function trialOf(
   grants: Pick<Trial, "capabilities" | "added">,
 ): Trial {
   // Tools that agents do not get, with the reason.
-  const leftOut = checks.find(({ id }) => id === "methods")?.warnings ?? [];
+  const { ok, detail, warnings = [] } = checks.find(({ id }) => id === "methods") ?? checks[0]!;
+  const leftOut = ok ? warnings : [detail, ...warnings];
   const unmet = (trace?.denied ?? []).filter(({ capability }) =>
     capability !== null && !grants.capabilities.includes(capability)
   );
