@@ -63,6 +63,7 @@ export async function addServer(wish: ServerWish, request: AddRequest, operator:
     import("./options.ts"),
   ]);
   if (flags.name !== undefined) requirePluginName(flags.name);
+  const given = flags.dryRun ? new Map<string, string>() : await givenSecrets(flags, operator);
   const isTaken = (name: string): boolean => local.records.has(name);
   await using server = await prepareServer(wish, {
     flags,
@@ -74,7 +75,7 @@ export async function addServer(wish: ServerWish, request: AddRequest, operator:
   if (flags.dryRun) return await plan(server, change, request, operator);
   const granted = await install(server, request, operator);
   await keepTrial(server.manifest.name, server.trial?.info ?? null, operator);
-  const secrets = await keepSecrets(server, request, operator);
+  const secrets = await keepSecrets(server, given, request, operator);
   await enable(server.manifest.name, operator);
   if (change) await writeChange(change, operator);
   printNext(server, secrets, request, operator);
@@ -185,12 +186,12 @@ const SHOWN_UNMET = 5;
 /** Keeps the values of secrets that are known or asked for; returns which are set. */
 async function keepSecrets(
   { manifest: { name }, secrets }: PreparedServer,
+  given: ReadonlyMap<string, string>,
   { flags, file }: AddRequest,
   operator: Operator,
 ): Promise<AddedServer["secrets"]> {
   const { writeSecret } = await import("../core/project/edit_secrets.ts");
   const { home, runtime, ask, json, terminal: { out } } = operator;
-  const given = await givenSecrets(flags, operator);
   const set: { key: string; set: boolean }[] = [];
   for (const secret of secrets) {
     const isKept = flags.keepSecrets ?? false;

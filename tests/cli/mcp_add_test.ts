@@ -167,17 +167,50 @@ test("N-031 folders among the arguments become grants: for reading, and with --w
   assert.deepEqual([write.name, write.capabilities], ["writer", [`write:fs:${dir}/notes`]]);
 });
 
-test("N-031 a server that needs a file to start is proposed the grant for that file", async (t) => {
+test("N-031 a server that fails without a file gets it from nobody but the operator, who is told the grant", async (t) => {
   if (!await canCage(t)) return;
-  const { json, dir } = await ground(t, []);
-  await writeFile(join(dir, "needed.txt"), "x");
-  const code = smallServer(`readFileSync(${JSON.stringify(join(dir, "needed.txt"))});`);
+  const { run, json, dir, home } = await ground(t, []);
+  const file = join(dir, "private.txt");
+  await writeFile(file, "dear diary");
+  const code = smallServer(`console.error("it says " + readFileSync(${JSON.stringify(file)}, "utf8"));`);
   await mkdir(join(dir, "server"));
   await writeFile(join(dir, "server/package.json"), JSON.stringify({ name: "needy", version: "1.0.0", bin: "i.cjs" }));
   await writeFile(join(dir, "server/i.cjs"), code.replace("#!/usr/bin/env node\n", ""));
-  const { servers: [added] } = await json(["mcp", "add", join(dir, "server"), "--yes"]);
-  assert.deepEqual(added.capabilities, [`read:fs:${dir}/needed.txt`]);
+  const refused = await run(["mcp", "add", join(dir, "server"), "--yes"]);
+  assert.match(refused.stderr, /mcp_add\.not_a_server/);
+  assert.match(refused.stderr, new RegExp(`--grant 'read:fs:${file}'`));
+  assert.doesNotMatch(refused.stderr, /dear diary/);
+  assert.deepEqual(await listed(join(home, "plugins")), []);
+  const { servers: [added] } = await json(["mcp", "add", join(dir, "server"), "--yes", "--grant", `read:fs:${file}`]);
+  assert.deepEqual(added.capabilities, [`read:fs:${file}`]);
   assert.deepEqual((await readdir(join(dir, "server"))).sort(), ["i.cjs", "package.json"]);
+});
+
+test("N-031 on a terminal the operator decides whether a failing server is tried with what it was refused", async (t) => {
+  if (!await canCage(t) || !await canUseTerminal(t)) return;
+  const { env, project, dir, home } = await ground(t, []);
+  const file = join(dir, "needed.txt");
+  await writeFile(file, "x");
+  await writeFile(join(project, "package.json"), JSON.stringify({ name: "needy", version: "1.0.0", bin: "i.cjs" }));
+  await writeFile(join(project, "i.cjs"), smallServer(`readFileSync(${JSON.stringify(file)});`));
+  const no = await onTerminal(["mcp", "add", "."], [["Start it once more, with these?", "n"]], { cwd: project, env });
+  assert.equal(no.code, 1, no.shown);
+  assert.deepEqual(await listed(join(home, "plugins")), []);
+  const answers: [string, string][] = [["Start it once more, with these?", "y"], ["Install needy?", "y"]];
+  const yes = await onTerminal(["mcp", "add", "."], answers, { cwd: project, env });
+  assert.equal(yes.code, 0, yes.shown);
+  assert.match(yes.shown, /It does not start without read:fs:.*needed\.txt/);
+});
+
+test("a name that another server has is refused, and a secret that cannot be read ends the command before anything", async (t) => {
+  if (!await canCage(t)) return;
+  const { run, kaged, home } = await ground(t, [server("@x/notes-mcp"), server("@y/other-mcp")]);
+  await kaged(["mcp", "add", "@x/notes-mcp", "--yes"]);
+  const before = await listed(join(home, "plugins"));
+  assert.match((await run(["mcp", "add", "@y/other-mcp", "--name", "notes", "--yes"])).stderr, /install\.name_taken/);
+  const unread = await run(["mcp", "add", "@y/other-mcp", "--yes", "--secret", "GITHUB_TOKEN=/nonexistent/file"]);
+  assert.match(unread.stderr, /host\.file_unreadable/);
+  assert.deepEqual(await listed(join(home, "plugins")), before);
 });
 
 test("N-031 a server that does not start is shown in its own words, and nothing is left of it", async (t) => {
