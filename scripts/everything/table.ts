@@ -64,8 +64,8 @@ export function everythingPage(): string {
 
 \`@modelcontextprotocol/server-everything\` has every feature of MCP. This table compares two conversations of one client,
 that of the official SDK: with the server itself, and with \`kaged mcp --names short --offer elicitation,sampling,roots\`
-in front of the server in its cage, without any capability. A feature passes when the client sees the same, but for ids
-and times; before a server may ask the client's model, the host asks the person. ${
+in front of the server in its cage, without any capability. A feature passes when the client sees the same, but for ids,
+times and the name of the plugin before its questions; before a server may ask the client's model, the host asks the person. ${
     all.length - differing
   } of ${all.length} features pass.
 
