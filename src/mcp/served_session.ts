@@ -113,7 +113,13 @@ export async function serveSession(options: ServeSessionOptions): Promise<Served
   const serving: Serving = { sdk, offered, mcp, session, flights, logs, watched };
 
   const ends = [
-    askClient(flights, { host, session }),
+    askClient({
+      host,
+      session,
+      put: (question, request, options) => flights.ask(question, request, options),
+      // A server's form is not for allowing or denying: a client that shows forms gets that one itself.
+      isTaken: ({ source }) => source.kind !== "elicitation",
+    }),
     onToolChanges(host, () => JSON.stringify(offeredTools(offered)), () => emit({ kind: "tools_list_changed" })),
     ...(mcp
       ? [
