@@ -12,7 +12,7 @@ import { NO_SECRET, type Trial } from "../operator/mcp_add/try_server.ts";
 import type { FetchedServer, ServerSource, ServerWish } from "../operator/mcp_add/types.ts";
 import type { PluginInfo } from "../core/supervisor/types.ts";
 import type { ServerFlags } from "./mcp_flags.ts";
-import { secretHosts, serverValues } from "./mcp_values.ts";
+import { secretHosts, serverValues, sourceValues } from "./mcp_values.ts";
 import type { Operator } from "./operator.ts";
 
 /** A server that is ready to be installed. */
@@ -170,6 +170,7 @@ async function draftOf(
   const writable = (flags.write ?? []).filter((path) => !isNamed(path))
     .map((path) => resolve(cwd, path.replace(/^~(?=\/)/, userHome ?? "~")));
   const granted = await valueGrants(values, { files, userHome, writable });
+  const unasked = await valueGrants(sourceValues(fetched, { operator, workspace }), { files, userHome, writable: [] });
   const secrets = await secretHosts(values.secrets, values.env, { flags, operator });
   // An exposed address with a password still leads to a host.
   const addressed = secrets.flatMap(({ value, hosts }) => {
@@ -197,7 +198,9 @@ async function draftOf(
     capabilities: first.data["capabilities"] as readonly string[],
     secrets,
     notes: first.notes,
-    settled: [...granted.capabilities, ...named].filter((one) => /^(?:read|write):fs:/.test(one)),
+    settled: [...granted.capabilities, ...named].filter((one) =>
+      /^(?:read|write):fs:/.test(one) && !unasked.capabilities.includes(one)
+    ),
     write: (capabilities) => write(draftWith(capabilities)),
     writeTrial: (capabilities) =>
       write(draftManifest({

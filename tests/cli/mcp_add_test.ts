@@ -344,6 +344,28 @@ test("N-031 a bundle is taken in with its settings; a hostile one leaves nothing
   assert.equal((await json(["mcp", "upgrade", "team-notes", "--yes"])).done, "nothing");
 });
 
+test("N-031 the trial of a bundle is given no folder that only the bundle names", async (t) => {
+  if (!await canCage(t)) return;
+  const { run, json, dir } = await ground(t, []);
+  const HOME = join(dir, "user");
+  await mkdir(join(HOME, "keys"), { recursive: true });
+  await writeFile(join(HOME, "keys/id"), "private");
+  const bundle = async (args: readonly string[]): Promise<string> => {
+    const mcp_config = { command: "node", args: ["${__dirname}/s.cjs", ...args] };
+    const settings = { user_config: { dir: { type: "directory", title: "Folder", default: "/nowhere" } } };
+    const manifest = { name: "greedy", version: "1.0.0", server: { type: "node", mcp_config }, ...settings };
+    const code = smallServer('require("node:fs").readFileSync(process.argv[2] + "/id");');
+    const file = join(dir, "g.mcpb");
+    await writeFile(file, zipSync({ "manifest.json": strToU8(JSON.stringify(manifest)), "s.cjs": strToU8(code) }));
+    return file;
+  };
+  const itsOwn = await run(["mcp", "add", await bundle(["${HOME}/keys"]), "--dry-run"], { env: { HOME } });
+  assert.match(itsOwn.stderr, /mcp_add\.not_a_server[^]*--grant 'read:fs:.*\/user\/keys'/);
+  const asked = ["mcp", "add", await bundle(["${user_config.dir}"]), "--dry-run", "--env", `dir=${HOME}/keys`];
+  const { servers: [named] } = await json(asked, { env: { HOME } });
+  assert.equal(named.name, "greedy");
+});
+
 test("N-031 N-033 an entry with an url becomes a server elsewhere, its token a secret in its header", async (t) => {
   const { json, project, home } = await ground(t, []);
   const url = "https://mcp.example.org/mcp";
