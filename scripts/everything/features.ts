@@ -280,6 +280,7 @@ const TASKS: readonly Feature[] = [
       return { kinds, result };
     },
   },
+  calling("a tool that needs a task, called without one", "simulate-research-query", { topic: "python" }),
   {
     name: "a task that asks the client",
     async see(peer) {

@@ -18,20 +18,10 @@ export const DIFFERENCES: Readonly<Record<string, string>> = {
     "an error of the protocol (-32602), as the revisions ask; the server answers with a result",
   "arguments that the tool refuses": "the host checks them first: also a result with isError, in other words",
   "resources/read: a resource that does not exist": "-32002, as the revisions before 2026 ask; the server sends -32602",
-  "roots/list_changed": "is not passed on to servers",
-  "a tool as a task: created, polled, result":
-    "a task is a job of the host, which calls the tool plainly; this server refuses that",
-  "a task that asks the client": "a task is a job of the host, which calls the tool plainly; this server refuses that",
+  "a tool that needs a task, called without one":
+    "the host makes the task and waits for it; the server refuses the call",
   "sampling as a task of the client": "no tasks of the client",
   "elicitation as a task of the client": "no tasks of the client",
-};
-
-/** Feature → why it passes at some times and differs at others. */
-const VARYING: Readonly<Record<string, string>> = {
-  "tasks/list and tasks/cancel":
-    "the host's task may have ended before it is cancelled: this server refuses the plain call",
-  "roots/list":
-    "the server asks once, a moment after its start: it gets roots when the client has a call under way then",
 };
 
 /** A feature that does not do what the table says. */
@@ -44,7 +34,6 @@ export interface Surprise {
 /** Returns the features that differ and have no reason, and those that have one and do not differ. */
 export function surprises(direct: ReadonlyMap<string, unknown>, served: ReadonlyMap<string, unknown>): Surprise[] {
   return [...direct.keys()]
-    .filter((feature) => !Object.hasOwn(VARYING, feature))
     .filter((feature) => isSame(direct.get(feature), served.get(feature)) === Object.hasOwn(DIFFERENCES, feature))
     .map((feature) => ({ feature, direct: direct.get(feature), served: served.get(feature) }));
 }
@@ -53,13 +42,13 @@ export function surprises(direct: ReadonlyMap<string, unknown>, served: Readonly
 export function everythingPage(): string {
   const groups = Object.entries(FEATURES).map(([group, features]) => {
     const rows = features.map(({ name }) => {
-      const reason = DIFFERENCES[name] ?? VARYING[name];
+      const reason = DIFFERENCES[name];
       return `| ${name} | ${reason === undefined ? "passes" : `differs: ${reason}`} |`;
     });
     return [`## ${group}`, "", "| feature | through `kaged mcp` |", "| --- | --- |", ...rows].join("\n");
   });
   const all = Object.values(FEATURES).flat();
-  const differing = all.filter(({ name }) => Object.hasOwn({ ...DIFFERENCES, ...VARYING }, name)).length;
+  const differing = all.filter(({ name }) => Object.hasOwn(DIFFERENCES, name)).length;
   return `# server-everything through kaged mcp
 
 \`@modelcontextprotocol/server-everything\` has every feature of MCP. This table compares two conversations of one client,

@@ -22,6 +22,7 @@ import { isMap } from "../core/values/plain_data.ts";
 import { shown } from "../core/values/shown_value.ts";
 import type { CallAt } from "./call_types.ts";
 import { fullAddress, McpAddresses, shownUri } from "./mcp_addresses.ts";
+import { McpClients } from "./mcp_clients.ts";
 import { McpLinks } from "./mcp_links.ts";
 import { McpLogLevels } from "./mcp_log_levels.ts";
 import { type McpRequestPorts, McpRequests } from "./mcp_requests.ts";
@@ -57,7 +58,7 @@ export class HostMcpRoom implements HostMcp {
   readonly #subscriptions: McpSubscriptions;
   readonly #levels: McpLogLevels;
   readonly #requests: McpRequests;
-  readonly #clients = new Map<string, ClientSide[]>();
+  readonly #clients: McpClients;
   readonly #listeners = new Set<{ readonly agent: string; readonly call: Listener }>();
   /** The conversation with each instance that was last seen: another one is a new process. */
   readonly #known = new Map<string, McpPeer>();
@@ -69,11 +70,14 @@ export class HostMcpRoom implements HostMcp {
     this.#addresses = new McpAddresses(this.#servers, this.#links);
     this.#subscriptions = new McpSubscriptions(this.#servers, (...of) => this.#trouble("subscriptions", ...of));
     this.#levels = new McpLogLevels(this.#servers, (...of) => this.#trouble("log_level", ...of));
+    const { offers = [], client = {} } = ports;
+    this.#clients = new McpClients(this.#servers, offers.includes("roots"));
     this.#requests = new McpRequests({
       ...ports,
-      offers: ports.offers ?? [],
-      client: ports.client ?? {},
-      clients: (session) => this.#clients.get(session) ?? [],
+      offers,
+      client,
+      clients: (session) => this.#clients.of(session),
+      onlyWithRoots: (instance) => this.#clients.onlyWithRoots(instance),
       isOpen: (session) => ports.sessions().has(session),
     });
   }
@@ -188,15 +192,14 @@ export class HostMcpRoom implements HostMcp {
     };
   }
 
-  offer(session: string, client: ClientSide): () => void {
+  offer(session: string, client: ClientSide, { agent }: { readonly agent?: string } = {}): () => void {
     this.#ports.sessions().find(session);
-    const own: ClientSide = Object.create(client); // Not a copy: parts of a client may come and go.
-    this.#clients.set(session, [own, ...this.#clients.get(session) ?? []]);
-    return () => {
-      const left = (this.#clients.get(session) ?? []).filter((one) => one !== own);
-      if (left.length > 0) this.#clients.set(session, left);
-      else this.#clients.delete(session);
-    };
+    if (agent !== undefined) this.#servers.of(agent); // Throws for an agent that is not there.
+    return this.#clients.add(session, client, agent ?? null);
+  }
+
+  rootsChanged(session: string): void {
+    this.#clients.rootsChanged(session);
   }
 
   /** Answers a request of a server to its client. */
@@ -229,7 +232,7 @@ export class HostMcpRoom implements HostMcp {
   /** A session was closed. */
   async sessionEnded(session: string): Promise<void> {
     this.#links.forget(session);
-    this.#clients.delete(session);
+    this.#clients.forget(session);
     this.#requests.sessionEnded(session);
     await Promise.all([this.#subscriptions.forget(session), this.#levels.forget(session)]);
   }

@@ -29,6 +29,8 @@ export interface McpRequestPorts {
   readonly offers: readonly ClientOffer[];
   /** Returns those that answer in a session, the first to be asked first; empty where the session is not open. */
   readonly clients: (session: string) => readonly ClientSide[];
+  /** Returns the only session with roots among those that an instance serves; null for none, or several. */
+  readonly onlyWithRoots: (instance: string) => string | null;
   /** Whether a session is open. */
   readonly isOpen: (session: string) => boolean;
   /** Answers where the session has nobody. */
@@ -146,8 +148,11 @@ export class McpRequests {
   }
 
   async #roots(server: McpServer, request: McpServerRequest): Promise<Answered> {
-    const { at, signal } = request;
-    const roots = this.#one("roots", at?.session ?? null);
+    const { at, sessions = at ? [at.session] : [], signal } = request;
+    const [first = this.#ports.onlyWithRoots(server.instance), second] = sessions;
+    // In calls of several sessions nobody can say whose roots are meant.
+    const session = second === undefined ? first : null;
+    const roots = this.#one("roots", session);
     const answer = roots ? await unlessAborted(roots(originOf({ ...request, server })), signal) : { roots: [] };
     if (!isMap(answer) || !Array.isArray(answer["roots"])) throw unusable("roots is no list");
     return { answer, outcome: "answered" };

@@ -73,6 +73,13 @@ export class McpServers {
     return this.#ports.model.project.instances.find((one) => one.instance === instance)?.agents ?? [];
   }
 
+  /** Returns the instances of MCP servers that serve an agent; null: any agent. */
+  instancesOf(agent: string | null): string[] {
+    return this.#ports.model.project.instances
+      .filter(({ manifest, agents }) => speaksMcp(manifest) && (agent === null || agents.includes(agent)))
+      .map(({ instance }) => instance);
+  }
+
   /** Returns the conversation with a server. Throws `plugin.unavailable` while it is down. */
   peer({ instance }: Pick<McpServer, "instance">): McpPeer {
     return this.#ports.supervisor.mcp(instance);

@@ -50,7 +50,10 @@ export interface ClientSide {
     params: Readonly<Record<string, unknown>>,
     from: RequestOrigin,
   ): Promise<Readonly<Record<string, unknown>>>;
-  /** Lists the client's roots: MCP's `roots/list`. Absent: none. */
+  /**
+   * Lists the client's roots: MCP's `roots/list`. Absent: none. A server that asks outside calls gets those of the only
+   * session with roots among the sessions that it serves, and none where there are several.
+   */
   roots?(from: RequestOrigin): Promise<Readonly<Record<string, unknown>>>;
 }
 
@@ -85,6 +88,11 @@ export interface HostMcp {
   setLogLevel(level: McpLogLevel, at: Pick<CallAt, "agent" | "session">): Promise<void>;
   /** Listens to the servers of an agent: changed lists and log messages. Returns a function that ends it. */
   on(agent: string, listener: (event: McpEvent & { readonly plugin: string }) => void): () => void;
-  /** Answers requests of servers that belong to a session, until the returned function is called. */
-  offer(session: string, client: ClientSide): () => void;
+  /**
+   * Answers requests of servers that belong to a session, until the returned function is called. `agent` is the one that
+   * the client uses; default: any. Servers that got roots of a client hear when it goes.
+   */
+  offer(session: string, client: ClientSide, options?: { readonly agent?: string }): () => void;
+  /** Tells the servers that the roots of a session's client have changed; they ask for them when they want them. */
+  rootsChanged(session: string): void;
 }

@@ -8,8 +8,8 @@ import { fitArguments } from "../core/approvals/shown_arguments.ts";
 import { isMap } from "../core/values/plain_data.ts";
 import { printable } from "../core/values/printable.ts";
 import type { Host } from "../host/types.ts";
-import type { Flights } from "./flights.ts";
-import type { Json } from "./sdk_types.ts";
+import type { Question } from "./flight.ts";
+import type { AskOptions, Json } from "./sdk_types.ts";
 
 /** Longest text of arguments in a question. */
 const MAX_ARGUMENT_BYTES = 4_000;
@@ -31,15 +31,26 @@ const FORM = {
   required: ["decision"],
 } as const;
 
+/** The session whose requests a client is asked about, and the way to the client. */
+export interface ClientAsked {
+  readonly host: Host;
+  readonly session: string;
+  /** Puts a question to the client; null where the client takes none now. */
+  put(question: Question, request: ApprovalRequest, options: AskOptions): Promise<Json> | null;
+  /** Whether a request is for the client. */
+  isTaken(request: ApprovalRequest): boolean;
+  /** Returns the requests that wait already. Default: there are none. */
+  waiting?(): Promise<readonly ApprovalRequest[]>;
+}
+
 /**
- * Has the client asked about each call of a session that waits, until the returned function is called. A client that
- * closes the question without an answer, or takes none, leaves it to the other front ends.
+ * Has the client asked about each request of a session that waits for a person, until the returned function is called.
+ * A client that closes the question without an answer, or takes none, leaves it to the other front ends.
  */
-export function askClient(
-  flights: Flights,
-  { host, session }: { readonly host: Host; readonly session: string },
-): () => void {
+export function askClient({ host, session, put, isTaken, waiting }: ClientAsked): () => void {
   const open = new Map<string, AbortController>();
+  const heard = new Set<string>();
+  let isOver = false;
 
   async function ask(request: ApprovalRequest): Promise<void> {
     const controller = new AbortController();
@@ -49,7 +60,7 @@ export function askClient(
     const params = askedForm(request);
     const question = { key: `approval-${request.id}`, method: "elicitation/create", params } as const;
     try {
-      const given = await flights.ask(question, request, { signal, timeout });
+      const given = await put(question, request, { signal, timeout });
       const answer = given && answerIn(given, request);
       if (answer) await host.approvals.answer(request.id, answer, { by: "mcp client" });
     } catch {
@@ -60,12 +71,19 @@ export function askClient(
   }
 
   const stop = host.approvals.on(({ type, approval }) => {
-    // A server's form is not for allowing or denying: a client that shows forms gets that one itself.
-    if (approval.sessionId !== session || approval.source.kind === "elicitation") return;
+    if (approval.sessionId !== session || !isTaken(approval)) return;
+    heard.add(approval.id);
     if (type !== "requested") open.get(approval.id)?.abort(new Error("The request has ended"));
     else void ask(approval);
   });
+  const askThose = (requests: readonly ApprovalRequest[]): void => {
+    if (isOver) return;
+    // Of those that were heard of meanwhile the listener has taken care.
+    for (const request of requests) if (isTaken(request) && !heard.has(request.id)) void ask(request);
+  };
+  void waiting?.().then(askThose, () => {}); // Without the list, other front ends have them.
   return () => {
+    isOver = true;
     stop();
     for (const controller of open.values()) controller.abort(new Error("The server has ended"));
   };

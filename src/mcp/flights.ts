@@ -167,7 +167,7 @@ function newState(): string {
 }
 
 /** Legacy clients know an address to open by an id, which newer servers do not send. */
-function legacyRequest({ method, params }: Question): { method: string; params: Json } {
+export function legacyRequest({ method, params }: Question): { method: string; params: Json } {
   if (method !== "elicitation/create" || params.mode !== "url" || params.elicitationId !== undefined) {
     return { method, params };
   }

@@ -58,7 +58,10 @@ export function addHandlers(server: McpServer, era: Era, serving: Serving): void
   };
   const clientOf = (context: RequestContext): TaskClient => clientOfRequest(server, era, context);
   const { host, agent } = serving.offered;
-  const tasks = (): ToolTasks => toolTasks(host, agent, runTask(agent));
+  const isOfServer = (tool: string): boolean => {
+    return host.tools(agent).some(({ name, definition }) => name === tool && definition !== undefined);
+  };
+  const tasks = (): ToolTasks => toolTasks(host, agent, runTask(agent, isOfServer));
   const tools = {
     ...toolHandlers(server, era, serving, { fly, clientOf, tasks }),
     ...taskHandlers(era, { host, tasks, clientOf }),
@@ -95,8 +98,11 @@ function flyer(server: McpServer, era: Era, { offered: { agent }, session, fligh
   };
 }
 
-/** Makes the call of a task: an answer where the tool itself fails, an error where the request is wrong. */
-function runTask(agent: string): RunTask {
+/**
+ * Makes the call of a task: an answer where the tool itself fails, an error where the request is wrong, or where the
+ * server of the tool is.
+ */
+function runTask(agent: string, isOfServer: (tool: string) => boolean): RunTask {
   return async (name, args, { session, signal }, onProgress) => {
     const added: string[] = [];
     const onContext = (texts: readonly string[]): void => void added.push(...texts);
@@ -105,7 +111,8 @@ function runTask(agent: string): RunTask {
       return toolAnswer(output, added);
     } catch (thrown) {
       const error = asHostError(thrown);
-      if (signal.aborted || error.code === "tool.unknown") throw error;
+      const isServerError = /^(plugin|protocol)\./u.test(error.code) && isOfServer(name);
+      if (signal.aborted || error.code === "tool.unknown" || isServerError) throw error;
       return errorAnswer(error, added);
     }
   };

@@ -53,6 +53,12 @@ export interface McpServer {
   connect(transport: McpTransport): Promise<void>;
   /** What a legacy client said it can do; undefined before its first message. */
   getClientCapabilities(): Json | undefined;
+  /** Called when a legacy client has finished the handshake. */
+  oninitialized?: (() => void) | undefined;
+  /** Hears notifications of one method. */
+  setNotificationHandler(method: string, handler: () => void): void;
+  /** Asks a legacy client for its roots, outside any request of it. */
+  listRoots(params: Json, options: AskOptions): Promise<Json>;
   /** Sends a notification that belongs to no request. */
   notification(notification: { method: string; params?: Json }): Promise<void>;
   /** Fits the result of a tool to the revision: structured content that is no object is wrapped for legacy clients. */

@@ -13,7 +13,7 @@ import type { HostMcp } from "../host/mcp_types.ts";
 import type { Host } from "../host/types.ts";
 import { askClient } from "./ask_client.ts";
 import { ClientLogs } from "./client_logs.ts";
-import { clientSide } from "./client_side.ts";
+import { clientSide, hasRoots } from "./client_side.ts";
 import { Flights } from "./flights.ts";
 import { addHandlers, legacyMessage, type Serving } from "./host_server.ts";
 import { loadServerSdk } from "./load_server_sdk.ts";
@@ -88,6 +88,15 @@ export async function serveSession(options: ServeSessionOptions): Promise<Served
       one.server.notification({ method, ...(params && { params }) }).catch(() => {}); // Gone, or not there yet.
     }
   };
+  const legacyServers = (): McpServer[] => {
+    return [...announcers].filter(({ era }) => era === "legacy").map(({ server }) => server);
+  };
+  /** Modern clients have no roots but in the answer to a call. */
+  const passOnRoots = (server: McpServer): void => {
+    const changed = (): void => hasRoots(server) ? mcp?.rootsChanged(session) : undefined;
+    server.oninitialized = changed;
+    server.setNotificationHandler("notifications/roots/list_changed", changed);
+  };
   const emit = (event: ServerEvent): void => {
     announce(METHODS[event.kind], event.kind === "resource_updated" ? { uri: event.uri } : undefined);
     for (const listener of listeners) listener(event);
@@ -104,11 +113,17 @@ export async function serveSession(options: ServeSessionOptions): Promise<Served
   const serving: Serving = { sdk, offered, mcp, session, flights, logs, watched };
 
   const ends = [
-    askClient(flights, { host, session }),
+    askClient({
+      host,
+      session,
+      put: (question, request, options) => flights.ask(question, request, options),
+      // A server's form is not for allowing or denying: a client that shows forms gets that one itself.
+      isTaken: ({ source }) => source.kind !== "elicitation",
+    }),
     onToolChanges(host, () => JSON.stringify(offeredTools(offered)), () => emit({ kind: "tools_list_changed" })),
     ...(mcp
       ? [
-        mcp.offer(session, clientSide(flights)),
+        mcp.offer(session, clientSide(flights, legacyServers), { agent }),
         mcp.on(agent, (event) => {
           if (event.type === "log") logs.hear(event.plugin, event);
           else if (event.type === "list_changed" && event.list !== "tools") {
@@ -126,7 +141,10 @@ export async function serveSession(options: ServeSessionOptions): Promise<Served
         instructions: instructionsOf(mcp, agent),
       });
       addHandlers(server, era, serving);
-      if (era === "legacy") sendLegacyCodes(server);
+      if (era === "legacy") {
+        sendLegacyCodes(server);
+        passOnRoots(server);
+      }
       if (!announces) return server;
       const announcer = { server, era };
       announcers.add(announcer);

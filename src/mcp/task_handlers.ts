@@ -4,12 +4,14 @@
  *
  * @module
  */
-import type { Approval } from "../core/approvals/types.ts";
+import type { Approval, ApprovalRequest } from "../core/approvals/types.ts";
 import { HostError } from "../core/errors/host_error.ts";
 import { isMap } from "../core/values/plain_data.ts";
 import { unlessAborted } from "../core/values/unless_aborted.ts";
 import type { Host, HostTool } from "../host/types.ts";
-import { answerIn, askedForm } from "./ask_client.ts";
+import { answerIn, askClient, askedForm } from "./ask_client.ts";
+import { declares } from "./flight.ts";
+import { legacyRequest } from "./flights.ts";
 import type { Era, Json, RequestContext } from "./sdk_types.ts";
 import { TASK_POLL_MS, type ToolTask, type ToolTasks } from "./tool_tasks.ts";
 
@@ -77,10 +79,14 @@ export function taskHandlers(
     readonly clientOf: (context: RequestContext) => TaskClient;
   },
 ): Record<string, Handler> {
-  return era === "modern" ? modernHandlers(host, tasks, clientOf) : legacyHandlers(tasks);
+  return era === "modern" ? modernHandlers(host, tasks, clientOf) : legacyHandlers(host, tasks, clientOf);
 }
 
-function legacyHandlers(tasks: () => ToolTasks): Record<string, Handler> {
+function legacyHandlers(
+  host: Host,
+  tasks: () => ToolTasks,
+  clientOf: (context: RequestContext) => TaskClient,
+): Record<string, Handler> {
   return {
     "tasks/get": async ({ taskId }) => legacyTask(await tasks().get(String(taskId))),
     "tasks/cancel": async ({ taskId }) => legacyTask(await tasks().cancel(String(taskId))),
@@ -88,12 +94,32 @@ function legacyHandlers(tasks: () => ToolTasks): Record<string, Handler> {
       const page = await tasks().list(typeof cursor === "string" ? cursor : undefined);
       return { ...page, tasks: page.tasks.map(legacyTask) };
     },
-    "tasks/result": async ({ taskId }, { mcpReq: { signal } }) => {
-      const { id, outcome } = await unlessAborted(tasks().finished(String(taskId)), signal);
+    "tasks/result": async ({ taskId }, context) => {
+      const { id, session } = await tasks().get(String(taskId));
+      const _meta = { [RELATED_TASK]: { taskId: id } };
+      const { signal } = context.mcpReq;
+      const { capabilities } = clientOf(context);
+      // A client that waits for the result is asked what the task waits for.
+      const stop = askClient({
+        host,
+        session,
+        put({ key, method, params }, _request, options) {
+          const send = legacyRequest({ key, method, params: { ...params, _meta } });
+          return context.mcpReq.send(send, { ...options, signal: AbortSignal.any([options.signal, signal]) });
+        },
+        isTaken: (request) => isAskable(request, capabilities),
+        waiting: () => tasks().asked(id),
+      });
+      const { outcome } = await unlessAborted(tasks().finished(id), signal).finally(stop);
       const result = resultOf(id, outcome);
-      return { ...result, _meta: { ...isMap(result._meta) && result._meta, [RELATED_TASK]: { taskId: id } } };
+      return { ...result, _meta: { ...isMap(result._meta) && result._meta, ..._meta } };
     },
   };
+}
+
+/** Whether a client that can do `capabilities` may be asked for the answer to a request. */
+function isAskable(request: ApprovalRequest, capabilities: Json): boolean {
+  return declares(capabilities, { method: "elicitation/create", params: askedForm(request) });
 }
 
 function modernHandlers(
@@ -111,9 +137,12 @@ function modernHandlers(
   return {
     "tasks/get": checked(async ({ taskId }, context) => {
       const task = await tasks().get(String(taskId));
-      const { elicitation } = clientOf(context).capabilities;
-      const asked = task.status === "input_required" && elicitation ? await tasks().asked(task.id) : [];
-      return { ...modernTask(task), ...task.outcome, ...(asked.length > 0 && { inputRequests: requestsOf(asked) }) };
+      if (task.status !== "input_required") return { ...modernTask(task), ...task.outcome };
+      const { capabilities } = clientOf(context);
+      const asked = (await tasks().asked(task.id)).filter((request) => isAskable(request, capabilities));
+      // For a client that can answer nothing of it the task goes on: somebody else is asked.
+      if (asked.length === 0) return modernTask({ ...task, status: "working" });
+      return { ...modernTask(task), inputRequests: requestsOf(asked) };
     }),
     "tasks/update": checked(async ({ taskId }, { mcpReq: { inputResponses = {} } }) => {
       const asked = await tasks().asked(String(taskId));

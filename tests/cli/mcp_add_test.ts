@@ -89,6 +89,29 @@ test("N-031 mcp add --dry-run prints everything that would be written, and write
   assert.deepEqual(await listed(home), []);
 });
 
+test("N-031 the .mcp.json of docs/mcp.md is taken over entry by entry, and ends with the entry for the client", async (t) => {
+  if (!await canCage(t)) return;
+  const names = ["memory", "github", "filesystem"].map((name) => `@modelcontextprotocol/server-${name}`);
+  const { run, project, dir, json } = await ground(t, names.map((name) => server(name)));
+  const guide = await readFile("docs/mcp.md", "utf8");
+  const [, file] = /```json\n([^]*?)```/.exec(guide)!;
+  const notes = join(dir, "notes");
+  await mkdir(notes);
+  await writeFile(join(project, ".mcp.json"), file!.replaceAll("/home/ada/notes", notes));
+  const { code, stdout, stderr } = await run(["mcp", "add", "--from", ".mcp.json", "--project", ".", "--yes"]);
+  assert.equal(code, 1, stderr);
+  assert.match(
+    stderr,
+    /✗ time \[mcp_add\.entry_refused\]: uvx runs a Python program, whose packages kaged does not fetch/,
+  );
+  assert.match(stdout, /net:api\.github\.com:443[^]*Uses your github_personal_access_token at api\.github\.com:443/);
+  assert.match(stdout + stderr, /4 servers taken, 1 not/);
+  const entry = JSON.stringify({ command: "kaged", args: ["mcp", "--project", project] });
+  assert.ok((stdout + stderr).includes(`in your client, in their place: ${entry}`), stdout + stderr);
+  const { servers } = await json(["mcp", "list"]);
+  assert.deepEqual(servers.map(({ name }: { name: string }) => name), ["docs", "github", "memory", "notes"]);
+});
+
 test("N-031 the secrets of a client's file are bound to their hosts, kept when asked for, and never in the tree", async (t) => {
   if (!await canCage(t)) return;
   const { run, json, project, home } = await ground(t);

@@ -21,7 +21,7 @@ async function logIn(home: string, ...more: string[]): Promise<KagedRun> {
   return run;
 }
 
-test("N-033 install, mcp login, a running host that takes the login up, and mcp logout", async (t) => {
+test("N-033 the login of docs/mcp-remote.md: install, mcp login, a running host that takes it up, and mcp logout", async (t) => {
   const server = await protectedServer(t);
   const dir = await scratchDir(t);
   const [home, project] = [join(dir, "home"), join(dir, "project")];

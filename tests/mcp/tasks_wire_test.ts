@@ -17,12 +17,20 @@ const EXTENSION = "io.modelcontextprotocol/tasks";
 const SERVER = { primary: { server: {} }, fixtures: { "@test/server": "mcp_task_tools" } };
 
 /** A client that sends what the test says, and nothing else. */
-async function rawClient({ host }: Hosted): Promise<(method: string, params?: Json) => Promise<Answer>> {
+async function rawClient(
+  { host }: Hosted,
+  onRequest: (request: Json) => Json = () => ({}),
+): Promise<(method: string, params?: Json) => Promise<Answer>> {
   const { id: session } = host.openSession();
   const [ours, wire] = memoryWire() as [McpTransport, McpTransport];
   await serveHost({ host, agent: "primary", session, transport: ours, hooks: false });
   const waiting = new Map<unknown, (answer: Answer) => void>();
-  wire.onmessage = (message: Answer & { id?: unknown }) => waiting.get(message.id)?.(message);
+  wire.onmessage = (message: Answer & { id?: unknown; method?: string }) => {
+    if (message.method === undefined) waiting.get(message.id)?.(message);
+    else if (message.id !== undefined) {
+      void wire.send({ jsonrpc: "2.0", id: message.id, result: onRequest(message as Json) } as never);
+    }
+  };
   await wire.start();
   let id = 0;
   return async (method, params = {}) => {
@@ -33,20 +41,28 @@ async function rawClient({ host }: Hosted): Promise<(method: string, params?: Js
   };
 }
 
-async function legacyClient(h: Hosted): ReturnType<typeof rawClient> {
-  const send = await rawClient(h);
+async function legacyClient(
+  h: Hosted,
+  capabilities: Json = {},
+  onRequest?: (request: Json) => Json,
+): ReturnType<typeof rawClient> {
+  const send = await rawClient(h, onRequest);
   const clientInfo = { name: "test", version: "1.0.0" };
-  const { result } = await send("initialize", { protocolVersion: "2025-11-25", capabilities: {}, clientInfo });
+  const { result } = await send("initialize", { protocolVersion: "2025-11-25", capabilities, clientInfo });
   assert.deepEqual((result?.capabilities as Json).tasks, { list: {}, cancel: {}, requests: { tools: { call: {} } } });
   return send;
 }
 
-async function modernClient(h: Hosted, extensions: Json = { [EXTENSION]: {} }): ReturnType<typeof rawClient> {
+async function modernClient(
+  h: Hosted,
+  extensions: Json = { [EXTENSION]: {} },
+  elicitation: Json = { elicitation: {} },
+): ReturnType<typeof rawClient> {
   const send = await rawClient(h);
   const _meta = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",
     "io.modelcontextprotocol/clientInfo": { name: "test", version: "1.0.0" },
-    "io.modelcontextprotocol/clientCapabilities": { elicitation: {}, extensions },
+    "io.modelcontextprotocol/clientCapabilities": { ...elicitation, extensions },
   };
   const modern: typeof send = (method, params) => send(method, { ...params, _meta });
   const { result } = await modern("server/discover");
@@ -142,4 +158,90 @@ test("N-030 a task that waits for a yes asks its client, which answers with task
   assert.equal((await send("tasks/update", { taskId, inputResponses })).result?.resultType, "complete");
   await h.host.jobs.finished(taskId);
   assert.equal((await send("tasks/get", { taskId })).result?.status, "completed");
+});
+
+const OFFERED = { ...SERVER, mcp: { offers: ["elicitation"] } } as const;
+
+/** Waits until a task is of a status, and returns it. */
+async function taskThatIs(send: Awaited<ReturnType<typeof rawClient>>, taskId: unknown, status: string): Promise<Json> {
+  const look = async (): Promise<Json | null> => {
+    const { result } = await send("tasks/get", { taskId });
+    return result?.status === status ? result : null;
+  };
+  return await until(look, `a task that is ${status}`, "turn") as Json;
+}
+
+test("N-030 forms of a caged server in a task are in tasks/get, and go on one by one with tasks/update", async () => {
+  await using h = await hosted(OFFERED);
+  const send = await modernClient(h);
+  const { taskId } = (await send("tools/call", call("asks_twice"))).result as { taskId: string };
+  const both = async (): Promise<[string, Json][]> => {
+    const { result } = await send("tasks/get", { taskId });
+    return Object.entries(result?.inputRequests as Record<string, Json> ?? {});
+  };
+  await until(async () => (await both()).length === 2, "two forms", "turn");
+  const answers: Json = {};
+  for (const [key, { method, params }] of await both()) {
+    assert.equal(method, "elicitation/create");
+    const { requestedSchema, message } = params as { requestedSchema: { properties: Json }; message: string };
+    const [title] = Object.keys(requestedSchema.properties) as [string];
+    assert.equal(message, `Which ${title}?`);
+    answers[key] = { action: "accept", content: { [title]: "green" } };
+  }
+  const [first, second] = Object.keys(answers) as [string, string];
+  const wrong = await send("tasks/update", { taskId, inputResponses: { [first]: { action: "accept", content: {} } } });
+  assert.match(wrong.error?.message ?? "", /required/, "a form that is not filled in");
+  await send("tasks/update", { taskId, inputResponses: { [first]: answers[first] } });
+  assert.deepEqual((await both()).map(([key]) => key), [second]);
+  await send("tasks/update", { taskId, inputResponses: { [second]: answers[second], other: {} } });
+  const { result } = await taskThatIs(send, taskId, "completed") as { result: { content: { text: string }[] } };
+  assert.deepEqual(JSON.parse(result.content[0]!.text), [
+    { action: "accept", content: { tea: "green" } },
+    { action: "accept", content: { cup: "green" } },
+  ]);
+});
+
+test("N-030 a form in a task of a client that takes none waits at the desk, and the task works on", async () => {
+  await using h = await hosted(OFFERED);
+  const send = await modernClient(h, undefined, {});
+  const { taskId } = (await send("tools/call", call("asks"))).result as { taskId: string };
+  const request = await until(async () => (await h.host.approvals.list()).items[0], "a request at the desk");
+  const { result } = await send("tasks/get", { taskId });
+  assert.deepEqual([result?.status, result?.inputRequests], ["working", undefined]);
+  await h.host.approvals.answer(request!.id, { decision: "deny" });
+  const ended = await taskThatIs(send, taskId, "completed");
+  assert.match(JSON.stringify(ended.result), /decline/);
+});
+
+for (const isEarly of [true, false]) {
+  const when = isEarly ? "before the form came" : "after the form came";
+  test(`N-030 a legacy client that asked for a task's result ${when} is asked for the form, tied to the task`, async () => {
+    await using h = await hosted(OFFERED);
+    const asked: Json[] = [];
+    const send = await legacyClient(h, { elicitation: {} }, (request) => {
+      asked.push(request);
+      return { action: "accept", content: { tea: "green" } };
+    });
+    const { result } = await send("tools/call", call("asks", {}, { task: {} }));
+    const { taskId } = result?.task as Json;
+    if (!isEarly) await taskThatIs(send, taskId, "input_required");
+    const ended = await send("tasks/result", { taskId });
+    assert.deepEqual(JSON.parse((ended.result?.content as { text: string }[])[0]!.text), [
+      { action: "accept", content: { tea: "green" } },
+    ]);
+    const [{ method, params }] = asked as [{ method: string; params: Json }];
+    assert.deepEqual([asked.length, method, params.message], [1, "elicitation/create", "Which tea?"]);
+    assert.deepEqual(params._meta, { "io.modelcontextprotocol/related-task": { taskId } });
+  });
+}
+
+test("N-030 an error of the server is a task that has failed, in both eras", async () => {
+  await using h = await hosted(SERVER);
+  const modern = await modernClient(h);
+  const { taskId } = (await modern("tools/call", call("errs"))).result as { taskId: string };
+  const { error, result } = await taskThatIs(modern, taskId, "failed");
+  assert.deepEqual([(error as Json).code, (error as Json).message, result], [-32603, "Out of paper", undefined]);
+  const legacy = await legacyClient(h);
+  const begun = (await legacy("tools/call", call("errs", {}, { task: {} }))).result as { task: Json };
+  assert.equal((await legacy("tasks/result", { taskId: begun.task.taskId })).error?.message, "Out of paper");
 });

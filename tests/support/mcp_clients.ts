@@ -48,6 +48,8 @@ export interface AnyClient {
   /** Sends a request as it is; `_meta` of modern requests is the client's own and yours. */
   request(method: string, params?: Json, options?: object): Promise<Answer>;
   callTool(name: string, args?: Json, options?: object): Promise<Answer>;
+  /** Says that its roots have changed; clients of the newest revision say nothing. */
+  rootsChanged(): Promise<void>;
   /** Has changes of lists and of resources reported. */
   listen(uris?: readonly string[]): Promise<() => Promise<void>>;
   close(): Promise<void>;
@@ -79,7 +81,7 @@ export async function connectAny(kind: ClientKind, wire: McpTransport, answers: 
   const capabilities = {
     ...(elicit && { elicitation: urls ? { form: {}, url: {} } : {} }),
     ...(sample && { sampling: {} }),
-    ...(roots && { roots: {} }),
+    ...(roots && { roots: { listChanged: true } }),
   };
   const mode = kind === "modern" ? { pin: "2026-07-28" } : kind;
   const info = { name: "test", version: "1.0.0" };
@@ -110,6 +112,7 @@ export async function connectAny(kind: ClientKind, wire: McpTransport, answers: 
     instructions: () => client.getInstructions(),
     request,
     callTool: (name, args = {}, options = {}) => request("tools/call", { name, arguments: args }, options),
+    rootsChanged: () => client.sendRootsListChanged(),
     async listen(uris = []) {
       if (!isModern(kind)) {
         for (const uri of uris) await request("resources/subscribe", { uri });

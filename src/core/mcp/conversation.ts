@@ -6,6 +6,7 @@
 import { HostError } from "../errors/host_error.ts";
 import type { CallOptions, Connection } from "../wire/connection_types.ts";
 import type { McpCallOptions, McpLogLevel, McpServerInfo } from "./peer.ts";
+import type { ServerRequests } from "./server_requests.ts";
 
 /** Asks a server, whatever its revision. */
 export interface McpConversation {
@@ -18,6 +19,8 @@ export interface McpConversation {
   subscribe(uri: string): Promise<void>;
   unsubscribe(uri: string): Promise<void>;
   setLogLevel(level: McpLogLevel): Promise<void>;
+  /** Says that the client's roots have changed. */
+  rootsChanged(): void;
   /** Begins to listen to the server, once it is known to whoever passes on its notifications. */
   begin(): void;
   /** Takes a notification that only this revision has. Returns false when it is none of those. */
@@ -27,7 +30,11 @@ export interface McpConversation {
 }
 
 /** Returns the conversation with a server of the revisions that begin with `initialize`. */
-export function legacyConversation(connection: Connection, info: McpServerInfo): McpConversation {
+export function legacyConversation(
+  connection: Connection,
+  info: McpServerInfo,
+  requests: Pick<ServerRequests, "isOffered">,
+): McpConversation {
   return {
     info,
     ask: (method, params, options) => connection.call(method, params, options),
@@ -40,6 +47,9 @@ export function legacyConversation(connection: Connection, info: McpServerInfo):
     },
     async setLogLevel(level) {
       await connection.call("logging/setLevel", { level });
+    },
+    rootsChanged() {
+      if (requests.isOffered("roots/list")) connection.notify("notifications/roots/list_changed", {});
     },
     begin() {},
     onNotification: () => false,

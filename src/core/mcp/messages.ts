@@ -43,9 +43,11 @@ export function clientCapabilities(offers: readonly ClientOffer[]): Record<strin
 
 /** Params of `initialize`. */
 export function initializeParams(offers: readonly ClientOffer[] = []): Record<string, unknown> {
+  const capabilities = clientCapabilities(offers);
   return {
     protocolVersion: LEGACY_VERSIONS[0],
-    capabilities: clientCapabilities(offers),
+    // Only these revisions have news of roots.
+    capabilities: { ...capabilities, ...(offers.includes("roots") && { roots: { listChanged: true } }) },
     clientInfo: CLIENT_INFO,
   };
 }

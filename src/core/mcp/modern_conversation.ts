@@ -71,6 +71,7 @@ export function modernConversation(options: ModernOptions): McpConversation {
       logLevel = level;
       return Promise.resolve();
     },
+    rootsChanged() {}, // A server asks for roots with each call that needs them.
     begin: () => listening.begin(),
     onNotification: (method, params) => listening.onNotification(method, params),
     onSent(method, id) {

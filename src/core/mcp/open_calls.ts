@@ -32,6 +32,11 @@ export class OpenCalls {
     return other === undefined ? only?.place ?? null : null;
   }
 
+  /** Sessions with open calls. */
+  get sessions(): readonly string[] {
+    return [...this.#sessions.keys()].filter((session) => session !== null);
+  }
+
   /** Resolves when no call is open. */
   idle(): Promise<void> {
     if (this.#sessions.size === 0) return Promise.resolve();

@@ -102,6 +102,8 @@ export interface McpPeer {
   unsubscribe(uri: string): Promise<void>;
   /** Sets the least level of log messages that it sends. */
   setLogLevel(level: McpLogLevel): Promise<void>;
+  /** Says that the client's roots have changed, where the server's revision knows such news and roots are offered. */
+  rootsChanged(): void;
 }
 
 /** Something a server said by itself. */
@@ -126,6 +128,8 @@ export interface McpServerRequest {
   readonly key?: string;
   /** Agent and session of the calls that it serves just now; null when there is none, or they are of several sessions. */
   readonly at: McpCallPlace | null;
+  /** Sessions with open calls, whichever of them it serves. Absent: that of `at`. */
+  readonly sessions?: readonly string[];
   /** Aborts when the server takes it back, or has ended. */
   readonly signal: AbortSignal;
 }

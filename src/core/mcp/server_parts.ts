@@ -126,6 +126,10 @@ export class ServerParts implements McpPeer {
     await asOwnError(this.#options.talk().setLogLevel(level));
   }
 
+  rootsChanged(): void {
+    this.#options.talk().rootsChanged();
+  }
+
   /** Forgets a list that the server has changed. */
   changed(list: "resources" | "prompts"): void {
     for (const kind of list === "prompts" ? [PROMPTS] : [RESOURCES, TEMPLATES]) this.#lists.delete(kind);

@@ -38,7 +38,7 @@ export class ServerRequests {
   async take(
     method: string,
     params: unknown,
-    { at, signal, key }: Pick<McpServerRequest, "at" | "signal" | "key">,
+    { at, sessions, signal, key }: Pick<McpServerRequest, "at" | "sessions" | "signal" | "key">,
   ): Promise<unknown> {
     if (!this.isOffered(method)) {
       throw new HostError("protocol.method_unknown", `The host has no method "${method.slice(0, 200)}"`);
@@ -56,6 +56,7 @@ export class ServerRequests {
         params: params ?? {},
         at,
         signal,
+        ...(sessions && { sessions }),
         ...(key !== undefined && { key }),
       });
       if (isMap(answer)) return answer;

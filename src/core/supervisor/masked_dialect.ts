@@ -37,6 +37,7 @@ function maskedPeer(peer: McpPeer, masked: <T>(answer: Promise<T>) => Promise<T>
     subscribe: (uri) => masked(peer.subscribe(uri)),
     unsubscribe: (uri) => masked(peer.unsubscribe(uri)),
     setLogLevel: (level) => masked(peer.setLogLevel(level)),
+    rootsChanged: () => peer.rootsChanged(),
   };
 }
 

@@ -113,7 +113,8 @@ export class McpClient {
   #onRequest({ method, params, signal }: IncomingRequest): unknown {
     if (method === "ping") return {};
     const release = this.#connection.hold(); // A person may take longer to answer it than a call may take.
-    return this.#requests.take(method, params, { at: this.calls.place, signal }).finally(release);
+    const { place: at, sessions } = this.calls;
+    return this.#requests.take(method, params, { at, sessions, signal }).finally(release);
   }
 
   #onNotification(method: string, params: unknown): void {

@@ -33,7 +33,7 @@ export async function greet(options: GreetingOptions): Promise<McpConversation> 
   const legacy = readServerInfo(await handshakeStep(connection, "initialize", params));
   await beforeConfig();
   connection.notify("notifications/initialized", {});
-  return legacyConversation(connection, legacy);
+  return legacyConversation(connection, legacy, requests);
 }
 
 /** Asked a second time where the server refuses the version that was named, and lists that very version. */
