@@ -178,7 +178,7 @@ class Flow {
       ...(oauth.client_metadata_url !== undefined && { clientMetadataUrl: oauth.client_metadata_url }),
       state: () => this.state,
       // A client is known to the server that registered it and to no other.
-      clientInformation: (at) => this.#client ?? own ?? (known && known.issuer === at?.issuer ? known : undefined),
+      clientInformation: (at) => this.#client ??= own ?? (known && known.issuer === at?.issuer ? known : undefined),
       saveClientInformation: (client) => this.#client = { redirect_uris: [redirectUrl], ...client },
       tokens: () => undefined,
       saveTokens: (tokens) => this.tokens = tokens,

@@ -89,6 +89,18 @@ test("N-033 a token that has ended is renewed by itself, before it is refused an
   assert.notEqual((await tokens()).access_token, second.access_token);
 });
 
+test("N-033 the token of a second login is renewed too: it was given to the client of the first", async (t) => {
+  const { s, server, instance, logIn, file, echo } = await scene(t);
+  const client = async () => JSON.parse(await readFile(file, "utf8")).client?.client_id;
+  await logIn();
+  const first = await client();
+  await logIn();
+  assert.equal(await client(), first);
+  await s.supervisor.start(instance);
+  await server.expire();
+  assert.match(JSON.stringify(await echo()), /heard me/);
+});
+
 test("N-033 requests that find their token ended renew it once, together", async (t) => {
   const { s, server, instance, logIn, echo } = await scene(t);
   await logIn();
