@@ -22,6 +22,9 @@ export interface LinkAuthOptions {
   readonly fetch: DirectFetch;
 }
 
+/** Longest list of scopes that is kept: a server could make it longer with each refusal. */
+const MAX_SCOPE = 2_000;
+
 /** Gives the requests of one link their tokens. */
 export class LinkAuth implements AuthProvider {
   readonly #options: LinkAuthOptions;
@@ -78,7 +81,8 @@ export class LinkAuth implements AuthProvider {
     if (scope === undefined && metadata === undefined) return;
     await store.hold(async () => {
       const { url: _, ...login } = await store.read() ?? {} as Login;
-      const wanted_scope = sdk.computeScopeUnion(login.wanted_scope, login.tokens?.scope, scope);
+      const all = sdk.computeScopeUnion(login.wanted_scope, login.tokens?.scope, scope);
+      const wanted_scope = all !== undefined && all.length > MAX_SCOPE ? login.wanted_scope : all;
       await store.write({ ...login, ...defined({ wanted_scope, resource_metadata_url: metadata }) });
     });
   }

@@ -140,6 +140,19 @@ test("N-033 a call that needs a wider login names it, and the next login asks fo
   assert.match(JSON.stringify(await echo()), /heard me/);
 });
 
+test("N-033 a server that asks for ever more scopes does not make the kept login longer", async (t) => {
+  const { s, server, instance, logIn, file, echo } = await scene(t);
+  await logIn();
+  await s.supervisor.start(instance);
+  for (let round = 0; round < 5; round++) {
+    await server.need(Array.from({ length: 80 }, (_, at) => `scope-${round}-${at}`).join(" "));
+    await assert.rejects(echo(), { code: "mcp.login_needed" });
+  }
+  const { wanted_scope, tokens } = JSON.parse(await readFile(file, "utf8"));
+  assert.match(wanted_scope, /scope-0-0 /);
+  assert.ok(wanted_scope.length <= 2_000 && tokens.access_token !== undefined);
+});
+
 test("N-033 an answer with another state, another issuer or a refusal is no login", async (t) => {
   const { logIn, file } = await scene(t);
   await assert.rejects(logIn((url) => url.searchParams.set("state", "x")), /given up/);
