@@ -110,7 +110,9 @@ function answerRequests(peer: Peer): void {
       const { _meta, ...shown } = params;
       // The host's own question whether the server may ask: there is none without a host.
       if (params.requestedSchema?.properties?.decision) return { action: "accept", content: { decision: "allow" } };
-      peer.asked.push({ method, params: shown });
+      // The host says whose question it is: to the client, all come from kaged.
+      const message = typeof shown.message === "string" ? shown.message.replace(/^everything asks: /, "") : undefined;
+      peer.asked.push({ method, params: { ...shown, ...(message !== undefined && { message }) } });
       const result = answer();
       if (!params.task) return result;
       const task = await extra.taskStore.createTask({ ttl: params.task.ttl, pollInterval: 100 });

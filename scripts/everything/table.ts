@@ -12,14 +12,11 @@ export const DIFFERENCES: Readonly<Record<string, string>> = {
   instructions: "each server's text stands under the name of its plugin: an agent may have several servers",
   "tools/list: name":
     "kaged offers servers no tasks of the client, and server-everything leaves its two tools for them out",
-  "tools/list: execution": "no tool insists on tasks: the host runs every tool as a call or as a task of its own",
   "environment of the server": "the cage has an environment of its own, and none of the client's",
   "a tool that does not exist":
     "an error of the protocol (-32602), as the revisions ask; the server answers with a result",
   "arguments that the tool refuses": "the host checks them first: also a result with isError, in other words",
   "resources/read: a resource that does not exist": "-32002, as the revisions before 2026 ask; the server sends -32602",
-  "a tool that needs a task, called without one":
-    "the host makes the task and waits for it; the server refuses the call",
   "sampling as a task of the client": "no tasks of the client",
   "elicitation as a task of the client": "no tasks of the client",
 };
@@ -53,8 +50,8 @@ export function everythingPage(): string {
 
 \`@modelcontextprotocol/server-everything\` has every feature of MCP. This table compares two conversations of one client,
 that of the official SDK: with the server itself, and with \`kaged mcp --names short --offer elicitation,sampling,roots\`
-in front of the server in its cage, without any capability. A feature passes when the client sees the same, but for ids
-and times; before a server may ask the client's model, the host asks the person. ${
+in front of the server in its cage, without any capability. A feature passes when the client sees the same, but for ids,
+times and the name of the plugin before its questions; before a server may ask the client's model, the host asks the person. ${
     all.length - differing
   } of ${all.length} features pass.
 

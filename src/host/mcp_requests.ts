@@ -11,6 +11,7 @@ import type { Audit } from "../core/audit/audit.ts";
 import type { McpAuditData } from "../core/audit/mcp_events.ts";
 import { asHostError, HostError } from "../core/errors/host_error.ts";
 import type { ClientOffer, McpDefinition, McpServerRequest } from "../core/mcp/peer.ts";
+import { OFFER_OF } from "../core/mcp/server_requests.ts";
 import type { Clock } from "../core/ports/ports.ts";
 import { byteLength } from "../core/values/cut_text.ts";
 import { isMap } from "../core/values/plain_data.ts";
@@ -55,11 +56,6 @@ interface Asked {
   readonly key?: string;
 }
 
-const PARTS: Readonly<Record<McpServerRequest["method"], ClientOffer>> = {
-  "elicitation/create": "elicitation",
-  "sampling/createMessage": "sampling",
-  "roots/list": "roots",
-};
 /** Requests of one instance that are open at a time. */
 const MAX_OPEN = 12;
 /** Requests of one instance within a minute that anybody is asked about. */
@@ -110,7 +106,7 @@ export class McpRequests {
 
   async #bounded(server: McpServer, request: McpServerRequest): Promise<Answered> {
     const { instance } = server;
-    const part = PARTS[request.method];
+    const part = OFFER_OF[request.method];
     if (!part || !this.#ports.offers.includes(part)) throw refused("The host does not offer it");
     const open = this.#open.get(instance) ?? 0;
     const nowMs = this.#ports.clock.monotonic();

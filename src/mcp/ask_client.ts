@@ -91,8 +91,17 @@ export function askClient({ host, session, put, isTaken, waiting }: ClientAsked)
 
 /** Returns the params of the elicitation that asks for an answer: a server's own form, or one for yes or no. */
 export function askedForm(request: ApprovalRequest): Json {
-  if (request.source.kind === "elicitation") return request.arguments;
+  if (request.source.kind === "elicitation") return namedForm(request.arguments, request.plugin ?? "A server");
   return { message: questionOf(request), requestedSchema: FORM };
+}
+
+/**
+ * Returns a server's own form with the name of its plugin before the message: to the client every form comes from kaged,
+ * so that one server could ask in the name of another, or in the words in which the host asks for a yes.
+ */
+export function namedForm(form: Json, plugin: string): Json {
+  const words = `${plugin} asks: ${form.message}`;
+  return { ...form, message: words.split("\n").map(printable).join("\n") };
 }
 
 /** The question in words. Texts of plugins and handlers are made printable: a client may show them as they are. */

@@ -7,6 +7,7 @@ import { HostError } from "../core/errors/host_error.ts";
 import { isMap } from "../core/values/plain_data.ts";
 import type { ClientSide, RequestOrigin } from "../host/mcp_types.ts";
 import type { Question } from "./flight.ts";
+import { namedForm } from "./ask_client.ts";
 import { type Flights, PARKED_MS } from "./flights.ts";
 import type { Json, McpServer } from "./sdk_types.ts";
 
@@ -24,7 +25,8 @@ export function clientSide(flights: Flights, connected: () => Iterable<McpServer
   function part(method: Question["method"]): ((params: Json, from: RequestOrigin) => Promise<Json>) | undefined {
     if (!flights.canAsk({ method, params: {} }, { plugin: null })) return undefined;
     return async (params, { plugin, signal, key = `${plugin}-${++counter.value}` }) => {
-      const answer = flights.ask({ key, method, params }, { plugin }, { signal, timeout: PARKED_MS });
+      const shown = method === "elicitation/create" ? namedForm(params, plugin) : params;
+      const answer = flights.ask({ key, method, params: shown }, { plugin }, { signal, timeout: PARKED_MS });
       if (answer) return await answer;
       throw new HostError("mcp.client_cannot", `The MCP client takes no such request of "${plugin}": ${method}`, {
         data: { plugin, method },

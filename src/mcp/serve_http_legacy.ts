@@ -49,9 +49,9 @@ export function legacySessions(options: LegacyOptions): LegacySessions {
   let opening = 0;
 
   async function begin(request: Request, body: unknown): Promise<Response> {
-    await makeRoom();
-    opening++;
+    opening++; // Before anything is awaited: others may come at the same moment.
     try {
+      await makeRoom();
       const seat = await open();
       const server = seat.server("legacy");
       let id: string | null = null;
@@ -81,7 +81,7 @@ export function legacySessions(options: LegacyOptions): LegacySessions {
 
   /** Ends the session that was out of use for longest where there are too many. */
   async function makeRoom(): Promise<void> {
-    if (sessions.size + opening < maxSessions) return;
+    if (sessions.size + opening <= maxSessions) return;
     const [longest] = [...sessions.values()].filter(({ watch }) => !watch.isUsed())
       .sort((a, b) => a.watch.lastUsedMs() - b.watch.lastUsedMs());
     if (longest) return await longest.end();

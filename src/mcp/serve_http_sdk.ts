@@ -5,9 +5,7 @@
  */
 import { load } from "../core/mcp/load_sdk.ts";
 import { HOST_VERSION } from "../core/values/version.ts";
-
-/** Generations of the protocol: with a handshake (until 2025-11-25), and without one. */
-export type McpEra = "legacy" | "modern";
+import type { Era } from "./sdk_types.ts";
 
 /** A server of the SDK, before it is connected. */
 export interface HttpMcpServer {
@@ -21,7 +19,7 @@ export interface HttpMcpServer {
 /** A session of the host for clients, and the servers that they talk to. */
 export interface McpSeat {
   /** Makes a server; one that does not announce sends only answers. */
-  server(era: McpEra, options?: { readonly announces?: boolean }): HttpMcpServer;
+  server(era: Era, options?: { readonly announces?: boolean }): HttpMcpServer;
   /** Returns the schema of a tool's arguments; undefined for an unknown one. */
   inputSchema(tool: string): Readonly<Record<string, unknown>> | undefined;
   /** Listens to changes; returns a function that ends it. */

@@ -43,7 +43,7 @@ for (const kind of CLIENTS) {
     const seen: string[] = [];
     await using client = await clientOf(h, kind, {
       elicit: ({ message, url }) => {
-        seen.push(url ?? message);
+        seen.push(`${message} ${url ?? ""}`.trim());
         return url ? { action: "accept" } : NAME;
       },
       sample: ({ messages: [{ content }] }) => ({
@@ -60,7 +60,12 @@ for (const kind of CLIENTS) {
     assert.equal(said.content.text, "Hi");
     assert.deepEqual(await got(client, "ask_url"), [{ action: "accept" }]);
     assert.deepEqual(await got(client, "ask_all"), [NAME, { roots: [{ uri: "file:///srv" }] }]);
-    assert.deepEqual(seen, ["What is your name?", "https://example.com/in", "What is your name?"]);
+    // To the client every question comes from kaged: the words say whose it is.
+    assert.deepEqual(seen, [
+      "mcp-whole asks: What is your name?",
+      "mcp-whole asks: Sign in https://example.com/in",
+      "mcp-whole asks: What is your name?",
+    ]);
   });
 
   test(`N-030 a client that takes no questions leaves them to the host (${kind})`, async () => {

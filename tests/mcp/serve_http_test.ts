@@ -265,6 +265,14 @@ test("N-029 where all sessions are taken, the one that is out of use for longest
   await Promise.all([first.leave(), last.leave()]);
 });
 
+test("N-029 clients that shake hands at the same moment get no more sessions than there are", async () => {
+  const s = await seats({ maxSessions: 2 });
+  const answers = await Promise.all(Array.from({ length: 10 }, () => s.ask(hello())));
+  assert.deepEqual(answers.map(({ status }) => status).filter((status) => status === 503).length, 8);
+  assert.equal(s.open.length, 2);
+  await Promise.all(answers.map(({ body }) => body?.cancel()));
+});
+
 test("N-029 a client that lost its connection in a call comes back for the result", async () => {
   const s = await seats();
   const headers = await handshake(s);

@@ -186,7 +186,7 @@ test("N-030 forms of a caged server in a task are in tasks/get, and go on one by
     assert.equal(method, "elicitation/create");
     const { requestedSchema, message } = params as { requestedSchema: { properties: Json }; message: string };
     const [title] = Object.keys(requestedSchema.properties) as [string];
-    assert.equal(message, `Which ${title}?`);
+    assert.equal(message, `mcp-task-tools asks: Which ${title}?`);
     answers[key] = { action: "accept", content: { [title]: "green" } };
   }
   const [first, second] = Object.keys(answers) as [string, string];
@@ -233,7 +233,11 @@ for (const isEarly of [true, false]) {
       { action: "accept", content: { tea: "green" } },
     ]);
     const [{ method, params }] = asked as [{ method: string; params: Json }];
-    assert.deepEqual([asked.length, method, params.message], [1, "elicitation/create", "Which tea?"]);
+    assert.deepEqual([asked.length, method, params.message], [
+      1,
+      "elicitation/create",
+      "mcp-task-tools asks: Which tea?",
+    ]);
     assert.deepEqual(params._meta, { "io.modelcontextprotocol/related-task": { taskId } });
   });
 }

@@ -10,7 +10,8 @@ import type { ClientOffer, McpServerRequest } from "./peer.ts";
 /** Requests of one server that may wait for their answers at once. */
 export const MAX_OPEN_REQUESTS: number = 16;
 
-const OFFER_OF: Readonly<Record<McpServerRequest["method"], ClientOffer>> = {
+/** The part of a client that each request is for. */
+export const OFFER_OF: Readonly<Record<McpServerRequest["method"], ClientOffer>> = {
   "elicitation/create": "elicitation",
   "sampling/createMessage": "sampling",
   "roots/list": "roots",

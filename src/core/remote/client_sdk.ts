@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { HostError } from "../errors/host_error.ts";
+import { load } from "../mcp/load_sdk.ts";
 import type { DirectFetch } from "./direct_fetch.ts";
 
 /** A message of MCP, as JSON has it. */
@@ -125,13 +125,6 @@ export interface ClientSdk {
 
 /** Loads the SDK. Rejects with `mcp.sdk_missing`. */
 export async function loadClientSdk(): Promise<ClientSdk> {
-  try {
-    return await import("@modelcontextprotocol/client") as unknown as ClientSdk;
-  } catch (cause) {
-    const message = "Cannot speak MCP over HTTP: @modelcontextprotocol/client cannot be loaded";
-    throw new HostError("mcp.sdk_missing", message, {
-      cause,
-      hint: "Run npm install @modelcontextprotocol/client beside @kaged/plugin-host",
-    });
-  }
+  const name = "@modelcontextprotocol/client";
+  return await load(() => import("@modelcontextprotocol/client"), name) as unknown as ClientSdk;
 }

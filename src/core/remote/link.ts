@@ -35,6 +35,9 @@ export interface LinkOptions {
 const MAX_REQUESTS = 32;
 /** Time for the server to hear that its session is over. */
 const GOODBYE_MS = 2_000;
+/** Bounds of the time before a stream that has ended is opened again, whatever the server asks for. */
+const LEAST_RETRY_MS = 250;
+const MOST_RETRY_MS = 3_600_000;
 const VERSION_KEY = "io.modelcontextprotocol/protocolVersion";
 
 /**
@@ -62,7 +65,8 @@ export async function openLink(request: CageRequest, options: LinkOptions): Prom
     authProvider: auth,
     ...(manifest.headers && { requestInit: { headers: manifest.headers } }),
     onInsufficientScope: "throw",
-    reconnectionScheduler: (run, delayMs) => runtime.clock.after(delayMs, run),
+    reconnectionScheduler: (run, delayMs) =>
+      runtime.clock.after(Math.min(Math.max(delayMs, LEAST_RETRY_MS), MOST_RETRY_MS), run),
   });
   await transport.start();
   return new RemoteLink(transport, { ...options, auth, flow, url: target.url });

@@ -11,6 +11,7 @@ import { type RemoteTarget, remoteTarget } from "../manifest/remote_rules.ts";
 import { isRemote } from "../manifest/speaks_mcp.ts";
 import type { Runtime } from "../ports/ports.ts";
 import type { SecretMask } from "../values/secret_mask.ts";
+import { unlessAborted } from "../values/unless_aborted.ts";
 import { initializeParams } from "../mcp/messages.ts";
 import { type CallbackServer, callbackServer } from "./callback_server.ts";
 import {
@@ -74,7 +75,7 @@ export async function logIn(options: LogInOptions): Promise<LoggedIn> {
     await sdk.auth(flow.ports, at);
     const answering = callback.answer(flow.state);
     await options.onAddress(flow.address(target));
-    const { code, iss } = await unless(signal, answering);
+    const { code, iss } = await unlessAborted(answering, signal);
     await sdk.auth(flow.ports, { ...at, authorizationCode: code, iss });
   } catch (error) {
     if (error instanceof HostError) throw error;
@@ -145,15 +146,6 @@ async function challengeOf(url: string, sdk: ClientSdk, fetchFn: DirectFetch): P
     if (response.status === 401) return sdk.extractWWWAuthenticateParams(response);
   }
   return {};
-}
-
-function unless<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const abort = (): void => reject(signal.reason);
-    if (signal.aborted) return abort();
-    signal.addEventListener("abort", abort, { once: true });
-    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
-  });
 }
 
 /** One login on its way: what the SDK asks for, and what it hands over. */

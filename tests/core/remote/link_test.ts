@@ -175,3 +175,18 @@ test("N-029 N-033 a call in the newest revision is cancelled by ending its strea
   await gone.promise;
   assert.equal(server.seen.some(({ rpc }) => rpc === "notifications/cancelled"), false);
 });
+
+test("N-033 a server that ends its stream at once, and wants it opened again at once, is given time", async (t) => {
+  for (const [retry, waitMs] of [[0, 250], [99_999_999_999, 3_600_000]] as const) {
+    const server = await remoteServer(t);
+    server.intercept = ({ method }) =>
+      method === "GET"
+        ? new Response(`retry: ${retry}\nid: 1\n\n`, { headers: { "Content-Type": "text/event-stream" } })
+        : null;
+    await using s = await supervised();
+    const { instance } = await s.supervisor.register({ dir: await remotePlugin(t, server.url) });
+    await s.supervisor.start(instance);
+    await until(() => s.clock.isDueIn(waitMs), "the next try");
+    assert.equal(server.seen.filter(({ method }) => method === "GET").length, 1);
+  }
+});

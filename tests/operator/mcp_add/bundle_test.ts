@@ -146,7 +146,11 @@ test("N-031 a bundle cannot have variables of the operator's environment handed 
     for (const place of places) {
       const manifest = { ...MANIFEST, server: { ...server, mcp_config: { ...server.mcp_config, ...place } } };
       const { bundle } = await open(t, zipSync({ "manifest.json": file(JSON.stringify(manifest)) }));
-      await assert.rejects(bundle, { code: "mcp_add.bundle_invalid", message: /refers to "\$\{/ }, JSON.stringify(place));
+      await assert.rejects(
+        bundle,
+        { code: "mcp_add.bundle_invalid", message: /refers to "\$\{/ },
+        JSON.stringify(place),
+      );
     }
   }
 });

@@ -99,7 +99,11 @@ test("N-031 an npm that would start what git repositories name fetches nothing",
   const { env, requests } = await npmRegistry(t, [SERVER, HELPER]);
   const PATH = await scratchDir(t);
   for (const version of ["10.9.2", "11.9.0", "9.0.0", "not a version"]) {
-    await writeFile(join(PATH, "npm"), `#!/bin/sh\necho "$@" >>${PATH}/asked\necho "npm warn 12.0.0" >&2\necho "${version}"\n`, { mode: 0o755 });
+    await writeFile(
+      join(PATH, "npm"),
+      `#!/bin/sh\necho "$@" >>${PATH}/asked\necho "npm warn 12.0.0" >&2\necho "${version}"\n`,
+      { mode: 0o755 },
+    );
     const refused = fetched(t, npm("@x/notes-mcp"), { ...env, PATH });
     // Bun can fetch by itself.
     if ((await detectRuntime()).name === "bun") await refused;
