@@ -293,15 +293,16 @@ function protocolError(
 }
 
 /**
- * Returns the message that a legacy client gets: the SDK sends the number of newer revisions for a missing resource, and
- * wants content in the answer that begins a task.
+ * Returns the message that a client gets: the SDK puts content into the answer that begins a task, and sends legacy
+ * clients the number of newer revisions for a missing resource.
  */
-export function legacyMessage(message: unknown): unknown {
+export function sentMessage(message: unknown, era: Era): unknown {
   const result = isMap(message) ? message.result : undefined;
-  if (isMap(result) && isMap(result.task) && "content" in result) {
+  if (isMap(result) && (era === "legacy" ? isMap(result.task) : result.resultType === "task") && "content" in result) {
     const { content: _, ...created } = result;
     return { ...message as Json, result: created };
   }
+  if (era === "modern") return message;
   const error = isMap(message) ? message.error : undefined;
   if (!isMap(error) || error.code !== INVALID_PARAMS || !isMap(error.data) || !("uri" in error.data)) return message;
   return { ...message as Json, error: { ...error, code: RESOURCE_NOT_FOUND } };

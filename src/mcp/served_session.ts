@@ -15,7 +15,7 @@ import { askClient } from "./ask_client.ts";
 import { ClientLogs } from "./client_logs.ts";
 import { clientSide, hasRoots } from "./client_side.ts";
 import { Flights } from "./flights.ts";
-import { addHandlers, legacyMessage, type Serving } from "./host_server.ts";
+import { addHandlers, sentMessage, type Serving } from "./host_server.ts";
 import { loadServerSdk } from "./load_server_sdk.ts";
 import type { NameStyle } from "./offered_names.ts";
 import { offeredTools } from "./offered_tools.ts";
@@ -79,32 +79,17 @@ export async function serveSession(options: ServeSessionOptions): Promise<Served
   const mcp = hasServers(host, agent) ? host.mcp : null;
   const offered = { host, agent, hooks, names };
   const flights = new Flights(host.view.clock);
-  const announcers = new Set<{ readonly server: McpServer; readonly era: Era }>();
+  const announcers = new Announcers();
   const listeners = new Set<(event: ServerEvent) => void>();
 
-  const announce = (method: string, params?: Json, era?: Era): void => {
-    for (const one of announcers) {
-      if (era !== undefined && one.era !== era) continue;
-      one.server.notification({ method, ...(params && { params }) }).catch(() => {}); // Gone, or not there yet.
-    }
-  };
-  const legacyServers = (): McpServer[] => {
-    return [...announcers].filter(({ era }) => era === "legacy").map(({ server }) => server);
-  };
-  /** Modern clients have no roots but in the answer to a call. */
-  const passOnRoots = (server: McpServer): void => {
-    const changed = (): void => hasRoots(server) ? mcp?.rootsChanged(session) : undefined;
-    server.oninitialized = changed;
-    server.setNotificationHandler("notifications/roots/list_changed", changed);
-  };
   const emit = (event: ServerEvent): void => {
-    announce(METHODS[event.kind], event.kind === "resource_updated" ? { uri: event.uri } : undefined);
+    announcers.announce(METHODS[event.kind], event.kind === "resource_updated" ? { uri: event.uri } : undefined);
     for (const listener of listeners) listener(event);
   };
   const logs = new ClientLogs({
     flights,
     setLevel: async (level) => await mcp?.setLogLevel(level, { agent, session }),
-    announce: (method, params) => announce(method, params, "legacy"),
+    announce: (method, params) => announcers.announce(method, params, "legacy"),
   });
   const watched = new WatchedResources(
     (uri, onChange) => mcp!.subscribe(uri, onChange, { agent, session }),
@@ -123,7 +108,7 @@ export async function serveSession(options: ServeSessionOptions): Promise<Served
     onToolChanges(host, () => JSON.stringify(offeredTools(offered)), () => emit({ kind: "tools_list_changed" })),
     ...(mcp
       ? [
-        mcp.offer(session, clientSide(flights, legacyServers), { agent }),
+        mcp.offer(session, clientSide(flights, () => announcers.of("legacy")), { agent }),
         mcp.on(agent, (event) => {
           if (event.type === "log") logs.hear(event.plugin, event);
           else if (event.type === "list_changed" && event.list !== "tools") {
@@ -141,14 +126,10 @@ export async function serveSession(options: ServeSessionOptions): Promise<Served
         instructions: instructionsOf(mcp, agent),
       });
       addHandlers(server, era, serving);
-      if (era === "legacy") {
-        sendLegacyCodes(server);
-        passOnRoots(server);
-      }
-      if (!announces) return server;
-      const announcer = { server, era };
-      announcers.add(announcer);
-      server.onclose = () => void announcers.delete(announcer);
+      sendMended(server, era);
+      // Modern clients have no roots but in the answer to a call.
+      if (era === "legacy") passOnRoots(server, () => mcp?.rootsChanged(session));
+      if (announces) announcers.add(server, era);
       return server;
     },
     on(listener) {
@@ -168,6 +149,36 @@ export async function serveSession(options: ServeSessionOptions): Promise<Served
       await watched.clear();
     },
   };
+}
+
+/** Servers whose connections are open, and that send news by themselves. */
+class Announcers {
+  readonly #all = new Map<McpServer, Era>();
+
+  /** Adds a server until its connection has ended. */
+  add(server: McpServer, era: Era): void {
+    this.#all.set(server, era);
+    server.onclose = () => void this.#all.delete(server);
+  }
+
+  /** Returns those of an era. */
+  of(era: Era): McpServer[] {
+    return [...this.#all].filter((one) => one[1] === era).map(([server]) => server);
+  }
+
+  /** Sends news to the clients of all, or of one era. */
+  announce(method: string, params?: Json, era?: Era): void {
+    for (const server of era ? this.of(era) : this.#all.keys()) {
+      server.notification({ method, ...(params && { params }) }).catch(() => {}); // Gone, or not there yet.
+    }
+  }
+}
+
+/** Calls `onRoots` when a client with roots has shaken hands, and whenever it says that they have changed. */
+function passOnRoots(server: McpServer, onRoots: () => void): void {
+  const changed = (): void => hasRoots(server) ? onRoots() : undefined;
+  server.oninitialized = changed;
+  server.setNotificationHandler("notifications/roots/list_changed", changed);
 }
 
 /**
@@ -212,12 +223,12 @@ function onToolChanges(host: Host, list: () => string, onChange: () => void): ()
   });
 }
 
-/** Has a server send the numbers of legacy revisions, over whatever transport it is connected to. */
-function sendLegacyCodes(server: McpServer): void {
+/** Has a server send its messages as the client's revision wants them, over whatever transport it is connected to. */
+function sendMended(server: McpServer, era: Era): void {
   const connect = server.connect.bind(server);
   server.connect = (transport: McpTransport) => {
     const send = transport.send.bind(transport);
-    transport.send = (message, options) => send(legacyMessage(message), options);
+    transport.send = (message, options) => send(sentMessage(message, era), options);
     return connect(transport);
   };
 }

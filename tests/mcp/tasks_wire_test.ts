@@ -114,7 +114,7 @@ test("N-030 for a modern client that knows tasks the tool decides, and the resul
   const plain = await send("tools/call", call("plain"));
   assert.equal(plain.result?.resultType, "complete");
   const { result } = await send("tools/call", call("may_be_task", { what: "tea" }));
-  assert.equal(result?.resultType, "task");
+  assert.deepEqual([result?.resultType, result?.content], ["task", undefined]);
   const { taskId } = result as { taskId: string };
   const ended = await until(
     async () => {
@@ -166,6 +166,7 @@ const OFFERED = { ...SERVER, mcp: { offers: ["elicitation"] } } as const;
 async function taskThatIs(send: Awaited<ReturnType<typeof rawClient>>, taskId: unknown, status: string): Promise<Json> {
   const look = async (): Promise<Json | null> => {
     const { result } = await send("tasks/get", { taskId });
+    if (["completed", "failed", "cancelled"].includes(String(result?.status))) assert.equal(result?.status, status);
     return result?.status === status ? result : null;
   };
   return await until(look, `a task that is ${status}`, "turn") as Json;
@@ -225,7 +226,9 @@ for (const isEarly of [true, false]) {
     const { result } = await send("tools/call", call("asks", {}, { task: {} }));
     const { taskId } = result?.task as Json;
     if (!isEarly) await taskThatIs(send, taskId, "input_required");
-    const ended = await send("tasks/result", { taskId });
+    const ending = send("tasks/result", { taskId });
+    await until(() => asked.length > 0, "the form at the client");
+    const ended = await ending;
     assert.deepEqual(JSON.parse((ended.result?.content as { text: string }[])[0]!.text), [
       { action: "accept", content: { tea: "green" } },
     ]);

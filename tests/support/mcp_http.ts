@@ -64,18 +64,37 @@ export async function mcpOverHttp(
   return { url: facts.url, facts, pid, ended };
 }
 
-/** A folder whose `project.yaml` gives the primary one plugin: a server of `tests/fixtures/mcp`, as one file. */
+/** A server of `tests/fixtures/mcp`, and the name of the plugin that it becomes. */
+interface Bundled {
+  readonly file: string;
+  readonly name: string;
+}
+
+/** A folder whose `project.yaml` gives the primary servers of `tests/fixtures/mcp`, each as one file. */
 export async function bundledServer(
   t: Test,
-  { file, name, config = "" }: { readonly file: string; readonly name: string; readonly config?: string },
+  { config = "", more = [], ...first }: Bundled & { readonly config?: string; readonly more?: readonly Bundled[] },
 ): Promise<{ readonly dir: string; readonly home: string; readonly args: string[] }> {
   const root = await scratchDir(t);
-  const [dir, home, plugin] = [join(root, "music"), join(root, "home"), join(root, name)];
-  for (const folder of [dir, home, plugin]) await mkdir(folder, { mode: 0o700 });
+  const [dir, home] = [join(root, "music"), join(root, "home")];
+  for (const folder of [dir, home]) await mkdir(folder, { mode: 0o700 });
+  const servers = [first, ...more];
+  for (const server of servers) await bundle(root, server);
+  await writeFile(join(home, "config.toml"), config);
+  const plugins = Object.fromEntries(servers.map(({ name }) => [name, { package: `@test/${name}` }]));
+  await writeFile(join(dir, "project.yaml"), JSON.stringify({ primary: { plugins } }));
+  const folders = servers.flatMap(({ name }) => ["--plugin", `@test/${name}=${join(root, name)}`]);
+  return { dir, home, args: ["mcp", "--project", dir, "--home", home, ...folders] };
+}
+
+/** Writes the folder of a server's plugin. */
+async function bundle(root: string, { file, name }: Bundled): Promise<void> {
+  const plugin = join(root, name);
+  await mkdir(plugin, { mode: 0o700 });
   // A cage has no node_modules.
-  const bundle = ["build", `tests/fixtures/mcp/${file}`, "--target=node", "--format=esm", "--config=/dev/null"];
+  const build = ["build", `tests/fixtures/mcp/${file}`, "--target=node", "--format=esm", "--config=/dev/null"];
   const outfile = `--outfile=${join(plugin, "server.mjs")}`;
-  await promisify(execFile)(join(ROOT, "node_modules/.bin/bun"), [...bundle, outfile], { cwd: ROOT });
+  await promisify(execFile)(join(ROOT, "node_modules/.bin/bun"), [...build, outfile], { cwd: ROOT });
   const manifest = {
     name,
     version: "1.0.0",
@@ -86,8 +105,4 @@ export async function bundledServer(
     capabilities: [],
   };
   await writeFile(join(plugin, "kaged-plugin.yaml"), JSON.stringify(manifest));
-  await writeFile(join(home, "config.toml"), config);
-  const plugins = { [name]: { package: `@test/${name}` } };
-  await writeFile(join(dir, "project.yaml"), JSON.stringify({ primary: { plugins } }));
-  return { dir, home, args: ["mcp", "--project", dir, "--home", home, "--plugin", `@test/${name}=${plugin}`] };
 }

@@ -32,7 +32,8 @@ export const RUNS: readonly Run[] = [
 /** Runs scenarios against a caged server of its own, with everything offered that a client can do. */
 export async function outcomesOf(t: Test, { suite, revision }: Run): Promise<Outcomes> {
   const config = '[approvals]\nsampling = "allow"\n';
-  const made = await bundledServer(t, { file: "conformance_server.mjs", name: "conformance", config });
+  const more = revision === "extension" ? [{ file: "task_server.mjs", name: "tasks" }] : [];
+  const made = await bundledServer(t, { file: "conformance_server.mjs", name: "conformance", config, more });
   const own = ["--names", "short", "--no-hooks", "--quiet", "--offer", "elicitation,sampling,roots"];
   const { url } = await mcpOverHttp(t, [...made.args, ...own]);
   const run = async (...args: readonly string[]) =>
@@ -46,8 +47,9 @@ export async function outcomesOf(t: Test, { suite, revision }: Run): Promise<Out
 const HEAD = `# Conformance
 
 \`@modelcontextprotocol/conformance\` against \`kaged mcp --http\`: a server in a cage, made with the official SDK 2, that has
-everything the suite asks for, served with \`--names short --offer elicitation,sampling,roots\`. The suite speaks to the
-host; the host speaks to the server in the revision that both know best. \`npm test -- tests/conformance_mcp\` runs it on
+everything the suite asks for, served with \`--names short --offer elicitation,sampling,roots\`; for the scenarios of
+extensions a second one beside it, made with SDK 1, whose tools can be tasks. The suite speaks to the host; the host
+speaks to the server in the revision that both know best. \`npm test -- tests/conformance_mcp\` runs it on
 every runtime and fails for a scenario that fails and is not listed here, and for one that is listed and passes.
 \`npm run mcp:conformance\` writes this page.
 
