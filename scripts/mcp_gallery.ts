@@ -66,7 +66,7 @@ const EXHIBITS: readonly Exhibit[] = [
   { package: "@modelcontextprotocol/server-brave-search", secrets: { BRAVE_API_KEY: undefined } },
   { package: "@modelcontextprotocol/server-google-maps", secrets: { GOOGLE_MAPS_API_KEY: undefined } },
   { package: "@modelcontextprotocol/server-puppeteer", note: "Calls need a browser: exec: and its folders" },
-  { package: "@playwright/mcp", call: ["browser_close", {}], note: "Calls need a browser: exec: and its folders" },
+  { package: "@playwright/mcp", note: "Calls need a browser: exec: and its folders" },
   { package: "chrome-devtools-mcp", note: "Calls need a browser: exec: and its folders" },
   { package: "@notionhq/notion-mcp-server", secrets: { NOTION_TOKEN: undefined } },
   {
@@ -179,7 +179,9 @@ async function exhibit(one: Exhibit, ground: string): Promise<Row | Failure> {
       grants: (server!.capabilities as string[]).map((grant) => grant.replaceAll(folder, SHOWN_FOLDER)),
       secrets: (server!.secrets as { key: string }[]).map(({ key }) => key),
       protocol: String(server!.protocol),
-      leftOut: (server!.notes as string[]).filter((note) => note.includes("left out")),
+      leftOut: (server!.notes as string[]).filter((note) => note.includes("left out")).map((note) =>
+        note.slice(0, 200)
+      ),
       call: called === null ? "" : error ? `failed: ${error.message}` : `${one.call![0]} answered`,
     };
   } finally {

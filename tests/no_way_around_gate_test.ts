@@ -36,7 +36,7 @@ test("N-001 a supervisor is made, and its plugins are called, in these places an
     "src/cli/commands/plugin_call.ts", // Below the gate: what a plugin author runs on a folder.
     "src/core/supervisor/supervisor.ts",
     "src/create_supervisor.ts", // Below the gate: the embedder's own supervisor, which knows no hooks.
-    "src/host/host_rooms.ts",
+    "src/host/host_supervisor.ts",
     "src/operator/check/check_life.ts", // Below the gate: kaged plugin check.
   ]);
   assert.deepEqual(await filesWith(/\bsupervisor\??\s*\.call\b|\{[^}]*\bcall\b[^}]*\} = (rooms\.)?supervisor\b/), [
@@ -100,7 +100,11 @@ test("N-001 only a supervisor and a hook's MCP server keep an instance, whose pr
   ]);
   assert.deepEqual(await filesWith(/["'`]tools\/call["'`]/), [
     "src/core/mcp/messages.ts", // Which calls carry a progress token.
-    "src/core/supervisor/mcp_dialect.ts", // An MCP server as a plugin, below its instance.
+    "src/core/mcp/modern_conversation.ts", // Which results may ask for more.
+    "src/core/mcp/task_call.ts", // Which servers run calls as tasks.
+    "src/core/remote/link.ts", // Which messages name a tool in a field of HTTP.
+    "src/core/supervisor/mcp_client.ts", // An MCP server as a plugin, below its instance.
+    "src/mcp/host_server.ts", // The host as a server: the call becomes host.callTool.
   ]);
 });
 

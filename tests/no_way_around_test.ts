@@ -52,6 +52,7 @@ test("K-045 processes are started in these places and nowhere else in the source
     "src/core/cage/output_of.ts",
     "src/core/project/references.ts", // The operator's own commands, which local.toml names.
     "src/core/storage/storage_process.ts", // The host's own program, on the host's own runtime.
+    "src/operator/mcp_add/run_npm.ts", // npm or bun, which fetch a package and run nothing of it.
     "src/operator/syscalls/watch_syscalls.ts", // Passes on what it is given, with strace before a cage's launcher.
     "src/packages/install/run_git.ts", // git, with nothing of a repository that it would run.
   ]);
@@ -76,7 +77,7 @@ test("K-045 plugins, hooks, checks and the probe run by one caged process, which
   ]);
   assert.deepEqual(await filesWith(/\bCagedProcess\.start\(/), [
     "src/core/cage/probe_cage.ts",
-    "src/core/supervisor/plugin_process.ts",
+    "src/core/supervisor/program.ts",
     "src/hooks/sources/command/caged_runner.ts",
     "src/operator/plugin_wire.ts",
   ]);
@@ -84,6 +85,7 @@ test("K-045 plugins, hooks, checks and the probe run by one caged process, which
   assert.deepEqual(await filesWith(/\blaunchCommand\(/), ["src/core/cage/launcher.ts", "src/core/cage/open_cage.ts"]);
   assert.deepEqual(await filesWith(/\bspawnPlugin\(/), [
     "src/core/supervisor/instance.ts",
+    "src/core/supervisor/instance_mcp.ts", // The probe of a server's revision, in a cage like any other.
     "src/core/supervisor/plugin_process.ts",
   ]);
 });
@@ -95,7 +97,7 @@ test("K-045 no variable of the environment that the source reads is about the ca
     for (const [, name] of code.matchAll(/\benv\(["'`]([A-Z_]+)["'`]\)/g)) read.add(name!);
     for (const [, name] of code.matchAll(/\benv(?:\.|\[["'`])([A-Z_]{2,})/g)) read.add(name!);
   }
-  const known = ["DISPLAY", "HOME", "KAGED_HOME", "NO_COLOR", "TERM", "TMPDIR", "WAYLAND_DISPLAY"];
+  const known = ["DISPLAY", "HOME", "KAGED_HOME", "NO_COLOR", "PATH", "TERM", "TMPDIR", "WAYLAND_DISPLAY"];
   const roots = ["NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE"]; // The certificates by which the gatekeeper knows a bound host.
   assert.deepEqual([...read].sort(), [...known, ...roots].sort());
 });

@@ -12,7 +12,6 @@ export const DIFFERENCES: Readonly<Record<string, string>> = {
   instructions: "each server's text stands under the name of its plugin: an agent may have several servers",
   "tools/list: name":
     "kaged offers servers no tasks of the client, and server-everything leaves its two tools for them out",
-  "tools/list: execution": "no tool insists on tasks: the host runs every tool as a call or as a task of its own",
   "environment of the server": "the cage has an environment of its own, and none of the client's",
   "a tool that does not exist":
     "an error of the protocol (-32602), as the revisions ask; the server answers with a result",

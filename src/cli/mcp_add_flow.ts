@@ -16,6 +16,7 @@ import { keepTrial } from "./mcp_record.ts";
 import { givenSecrets, secretText } from "./mcp_values.ts";
 import type { Operator } from "./operator.ts";
 import { printPlan } from "./print_plan.ts";
+import { counted } from "./terminal.ts";
 import { notifyHosts } from "../http/running_hosts.ts";
 
 /** The agent that gets the server. */
@@ -62,6 +63,7 @@ export async function addServer(wish: ServerWish, request: AddRequest, operator:
     import("./options.ts"),
   ]);
   if (flags.name !== undefined) requirePluginName(flags.name);
+  const given = flags.dryRun ? new Map<string, string>() : await givenSecrets(flags, operator);
   const isTaken = (name: string): boolean => local.records.has(name);
   await using server = await prepareServer(wish, {
     flags,
@@ -73,7 +75,7 @@ export async function addServer(wish: ServerWish, request: AddRequest, operator:
   if (flags.dryRun) return await plan(server, change, request, operator);
   const granted = await install(server, request, operator);
   await keepTrial(server.manifest.name, server.trial?.info ?? null, operator);
-  const secrets = await keepSecrets(server, request, operator);
+  const secrets = await keepSecrets(server, given, request, operator);
   await enable(server.manifest.name, operator);
   if (change) await writeChange(change, operator);
   printNext(server, secrets, request, operator);
@@ -167,7 +169,9 @@ export function printTrial({ trial, notes }: PreparedServer, { terminal: { out }
     const names = trial.info.tools.map(({ name }) => name);
     const shown = names.slice(0, SHOWN_TOOLS).join(", ") + (names.length > SHOWN_TOOLS ? ", …" : "");
     const revision = trial.info.mcp ? `MCP ${trial.info.mcp.protocol}` : "MCP";
-    out.line(`Started once in a cage: ${revision}, ${names.length} tools${names.length > 0 ? ` (${shown})` : ""}`);
+    out.line(
+      `Started once in a cage: ${revision}, ${counted(names.length, "tool")}${names.length > 0 ? ` (${shown})` : ""}`,
+    );
     if (trial.added.length > 0) out.line(`  It does not start without ${trial.added.join(", ")}`);
     for (const one of trial.unmet.slice(0, SHOWN_UNMET)) {
       out.line(out.paint.dim(`  It asked for ${one}, and starts without; calls may need it: --grant later`));
@@ -182,12 +186,12 @@ const SHOWN_UNMET = 5;
 /** Keeps the values of secrets that are known or asked for; returns which are set. */
 async function keepSecrets(
   { manifest: { name }, secrets }: PreparedServer,
+  given: ReadonlyMap<string, string>,
   { flags, file }: AddRequest,
   operator: Operator,
 ): Promise<AddedServer["secrets"]> {
   const { writeSecret } = await import("../core/project/edit_secrets.ts");
   const { home, runtime, ask, json, terminal: { out } } = operator;
-  const given = await givenSecrets(flags, operator);
   const set: { key: string; set: boolean }[] = [];
   for (const secret of secrets) {
     const isKept = flags.keepSecrets ?? false;

@@ -8,7 +8,7 @@ import { HostError } from "../core/errors/host_error.ts";
 import type { Runtime } from "../core/ports/ports.ts";
 import { isToken, readTokenFile } from "../http/token.ts";
 import type { Host } from "../host/types.ts";
-import type { McpFlags } from "./commands/mcp.ts";
+import type { McpFlags } from "./mcp_serve_flags.ts";
 import { addTrustedHooks } from "./hook_places.ts";
 import { interruptible, unlessAborted, untilAborted } from "./interrupt.ts";
 import type { Terminal } from "./terminal.ts";

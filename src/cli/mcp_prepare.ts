@@ -7,12 +7,12 @@
 import { resolve } from "node:path";
 import { HostError } from "../core/errors/host_error.ts";
 import type { Manifest } from "../core/manifest/manifest.ts";
-import type { DraftSecret } from "../operator/mcp_add/draft.ts";
-import type { Trial } from "../operator/mcp_add/try_server.ts";
+import type { Draft, DraftSecret } from "../operator/mcp_add/draft.ts";
+import { NO_SECRET, type Trial } from "../operator/mcp_add/try_server.ts";
 import type { FetchedServer, ServerSource, ServerWish } from "../operator/mcp_add/types.ts";
 import type { PluginInfo } from "../core/supervisor/types.ts";
 import type { ServerFlags } from "./mcp_flags.ts";
-import { secretHosts, serverValues } from "./mcp_values.ts";
+import { secretHosts, serverValues, sourceValues } from "./mcp_values.ts";
 import type { Operator } from "./operator.ts";
 
 /** A server that is ready to be installed. */
@@ -39,6 +39,8 @@ export interface Preparation {
   readonly workspace: string;
   /** Capabilities that the installed version asks for: an upgrade keeps them. */
   readonly capabilities?: readonly string[];
+  /** Those of them that the installed version has: the trial has them too. */
+  readonly agreed?: readonly string[];
   /** Returns values of settings that the installed version has: an upgrade keeps them. */
   givenBy?(fetched: FetchedServer): Readonly<Record<string, string>>;
 }
@@ -99,17 +101,20 @@ async function prepareIn(
   const draft = fetched.isPlugin ? null : await draftOf(fetched, wish, preparation, operator);
   await draft?.write(draft.capabilities);
   const { manifest } = await readManifest(dir, files);
+  const agreed = agreedOf(manifest, [...draft?.settled ?? [], ...preparation.agreed ?? []], preparation.flags);
   if (fetched.isPlugin) await requireServer(manifest, what);
-  const trial = wish.source.kind === "remote"
-    ? null
-    : await ask.during(tryIn(dir, manifest, { operator, config, write: draft?.write ?? null }), {
+  const trial = wish.source.kind === "remote" ? null : await ask.during(
+    tryIn(dir, manifest, { operator, config, agreed, write: draft?.writeTrial ?? null, flags: preparation.flags }),
+    {
       message: `Starting ${manifest.name} in a cage`,
       done: `Started ${manifest.name} in a cage`,
       failed: `Could not start ${manifest.name}`,
-    }).catch((error) => {
-      printWords(error, operator);
-      throw error;
-    });
+    },
+  ).catch((error) => {
+    printWords(error, operator);
+    throw error;
+  });
+  if (trial) await draft?.write(trial.capabilities);
   return {
     dir,
     manifest: (await readManifest(dir, files)).manifest,
@@ -130,9 +135,18 @@ function printWords(error: unknown, { json, terminal: { err } }: Operator): void
 
 interface WrittenDraft {
   readonly capabilities: readonly string[];
+  /** Those of them that let it reach files which the operator named. */
+  readonly settled: readonly string[];
   readonly secrets: readonly DraftSecret[];
   readonly notes: readonly string[];
   write(capabilities: readonly string[]): Promise<void>;
+  /** Writes a manifest for the trial: with texts in place of secrets, so that none is asked for. */
+  writeTrial(capabilities: readonly string[]): Promise<void>;
+}
+
+/** Returns the capabilities that the operator has agreed to by the command: with --yes all, else those named in it. */
+function agreedOf({ capabilities }: Manifest, settled: readonly string[], { yes, grant = [] }: ServerFlags): string[] {
+  return capabilities.filter((one) => yes || settled.includes(one) || grant.includes(one));
 }
 
 async function draftOf(
@@ -156,6 +170,7 @@ async function draftOf(
   const writable = (flags.write ?? []).filter((path) => !isNamed(path))
     .map((path) => resolve(cwd, path.replace(/^~(?=\/)/, userHome ?? "~")));
   const granted = await valueGrants(values, { files, userHome, writable });
+  const unasked = await valueGrants(sourceValues(fetched, { operator, workspace }), { files, userHome, writable: [] });
   const secrets = await secretHosts(values.secrets, values.env, { flags, operator });
   // An exposed address with a password still leads to a host.
   const addressed = secrets.flatMap(({ value, hosts }) => {
@@ -172,28 +187,55 @@ async function draftOf(
     secrets,
   };
   const draftWith = (capabilities: readonly string[]) => draftManifest({ ...input, capabilities });
-  const first = draftWith([...new Set([...kept, ...granted.capabilities, ...named, ...addressed])]);
+  const asked = (flags.grant ?? []).filter((one) => !one.startsWith("secret:"));
+  const first = draftWith([...new Set([...kept, ...granted.capabilities, ...named, ...addressed, ...asked])]);
+  const stand = secrets.flatMap(({ carrier }) => "env" in carrier ? [[carrier.env, NO_SECRET]] : []);
+  const write = async (draft: Draft): Promise<void> => {
+    const text = await draftText(draft, serverSourceText(wish.source));
+    await files.write(`${fetched.dir}/kaged-plugin.yaml`, text, 0o644);
+  };
   return {
     capabilities: first.data["capabilities"] as readonly string[],
     secrets,
     notes: first.notes,
-    write: async (capabilities) => {
-      const text = await draftText(draftWith(capabilities), serverSourceText(wish.source));
-      await files.write(`${fetched.dir}/kaged-plugin.yaml`, text, 0o644);
-    },
+    settled: [...granted.capabilities, ...named].filter((one) =>
+      /^(?:read|write):fs:/.test(one) && !unasked.capabilities.includes(one)
+    ),
+    write: (capabilities) => write(draftWith(capabilities)),
+    writeTrial: (capabilities) =>
+      write(draftManifest({
+        ...input,
+        env: { ...input.env, ...Object.fromEntries(stand) },
+        secrets: [],
+        capabilities,
+      })),
   };
+}
+
+/** Asks whether a server that does not start is tried with more than was agreed to; off a terminal nothing is. */
+async function askToTry(lacking: readonly string[], { yes }: ServerFlags, operator: Operator): Promise<boolean> {
+  const { ask, terminal: { out } } = operator;
+  if (yes || !ask.canAsk) return false;
+  const { describeAll, printCapabilities } = await import("./print_plan.ts");
+  out.line();
+  out.line("It did not start with what it was given, and asked for:");
+  printCapabilities(describeAll({ name: "server", capabilities: lacking }, operator), out);
+  return await ask.confirm("Start it once more, with these?");
 }
 
 /** Tries the server in a home of its own: nothing of the trial stays. */
 async function tryIn(
   dir: string,
   { capabilities, system_config_schema: schema }: Manifest,
-  { operator: { runtime, signal }, config, write }: {
+  { operator, config, agreed, write, flags }: {
     readonly operator: Operator;
+    readonly agreed: readonly string[];
+    readonly flags: ServerFlags;
     readonly config: Awaited<ReturnType<typeof import("../core/project/operator_config.ts").readOperatorConfig>>;
-    readonly write: WrittenDraft["write"] | null;
+    readonly write: WrittenDraft["writeTrial"] | null;
   },
 ): Promise<Trial> {
+  const { runtime, signal } = operator;
   const { tryServer } = await import("../operator/mcp_add/try_server.ts");
   const { hostLimits } = await import("../host/host_limits.ts");
   const { mapOf } = await import("../core/values/plain_data.ts");
@@ -208,7 +250,9 @@ async function tryIn(
       limits: hostLimits({}, config),
       signal,
       capabilities,
-      secrets: Object.keys(mapOf({ ...schema }, "properties")),
+      agreed,
+      consent: (lacking) => askToTry(lacking, flags, operator),
+      secrets: write ? [] : Object.keys(mapOf({ ...schema }, "properties")),
       write,
     });
   } finally {
@@ -222,7 +266,10 @@ export async function tryInstalled(name: string, manifest: Manifest, operator: O
   const { readOperatorConfig } = await import("../core/project/operator_config.ts");
   const config = await readOperatorConfig(operator.home, operator.runtime.files);
   const dir = `${operator.home}/plugins/${name}`;
-  return await tryIn(dir, manifest, { operator, config, write: null }).then(({ info }) => info, () => null);
+  return await tryIn(dir, manifest, { operator, config, agreed: [], write: null, flags: { yes: true } }).then(
+    ({ info }) => info,
+    () => null,
+  );
 }
 
 async function requireServer(manifest: Manifest, what: string): Promise<void> {

@@ -25,25 +25,12 @@ export async function serverValues(
   },
 ): Promise<SortedValues> {
   const { runtime, ask } = operator;
-  const home = runtime.env("HOME") ?? "/";
-  const known = {
-    __dirname: ".",
-    "/": "/",
-    pathSeparator: "/",
-    HOME: home,
-    userHome: home,
-    DESKTOP: `${home}/Desktop`,
-    DOCUMENTS: `${home}/Documents`,
-    DOWNLOADS: `${home}/Downloads`,
-    workspaceFolder: workspace,
-    CLAUDE_PROJECT_DIR: workspace,
-  };
   const raw: RawValues = {
     args: [...fetched.command.slice(1), ...wish.args],
     env: { ...fetched.env, ...wish.env },
     headers: wish.headers,
     asked: { ...wish.asked, ...fetched.asked },
-    known,
+    known: knownPlaces(operator, workspace),
     given: flags.env ?? {},
     secret: [
       ...Object.keys(flags.secret ?? {}),
@@ -60,6 +47,33 @@ export async function serverValues(
   const second = sortValues({ ...raw, given });
   if (second.missing.length > 0) throw valueMissing(second.missing);
   return second;
+}
+
+/** Returns the settings that a source itself names, whoever takes it in: nobody has agreed to the places in them. */
+export function sourceValues(
+  { command, env, asked }: FetchedServer,
+  { operator, workspace }: { readonly operator: Operator; readonly workspace: string },
+): SortedValues {
+  const known = knownPlaces(operator, workspace);
+  const args = command.slice(1);
+  return sortValues({ args, env, headers: {}, asked, known, given: {}, secret: [], hostEnv: () => null });
+}
+
+/** The folders that texts refer to. */
+function knownPlaces({ runtime }: Operator, workspace: string): Record<string, string> {
+  const home = runtime.env("HOME") ?? "/";
+  return {
+    __dirname: ".",
+    "/": "/",
+    pathSeparator: "/",
+    HOME: home,
+    userHome: home,
+    DESKTOP: `${home}/Desktop`,
+    DOCUMENTS: `${home}/Documents`,
+    DOWNLOADS: `${home}/Downloads`,
+    workspaceFolder: workspace,
+    CLAUDE_PROJECT_DIR: workspace,
+  };
 }
 
 function valueMissing(missing: SortedValues["missing"]): HostError {

@@ -3,7 +3,6 @@
  *
  * @module
  */
-import { isMap } from "../core/values/plain_data.ts";
 import type { CallAt, Host, HostTool } from "../host/types.ts";
 import { exposedHooks, type OfferedTool } from "./exposed_hooks.ts";
 import { type NameStyle, offeredNames } from "./offered_names.ts";
@@ -35,15 +34,7 @@ export function offeredTools({ host, agent, hooks, names }: OfferedBy): OfferedT
 
 function offeredTool(name: string, { description, parametersSchema, definition = {} }: HostTool): OfferedTool {
   const kept = Object.entries(definition).filter(([key]) => KEPT.includes(key));
-  const { execution } = definition;
-  return {
-    ...Object.fromEntries(kept),
-    // The host runs the task of a tool that needs one, and answers the plain call: clients must not insist on tasks.
-    ...(isMap(execution) && { execution: { ...execution, taskSupport: "forbidden" } }),
-    name,
-    description,
-    inputSchema: { ...parametersSchema, type: "object" },
-  };
+  return { ...Object.fromEntries(kept), name, description, inputSchema: { ...parametersSchema, type: "object" } };
 }
 
 /** Returns the tool that a client named, by any of its names; the host says what is wrong with a name it does not know. */

@@ -89,6 +89,29 @@ test("N-031 mcp add --dry-run prints everything that would be written, and write
   assert.deepEqual(await listed(home), []);
 });
 
+test("N-031 the .mcp.json of docs/mcp.md is taken over entry by entry, and ends with the entry for the client", async (t) => {
+  if (!await canCage(t)) return;
+  const names = ["memory", "github", "filesystem"].map((name) => `@modelcontextprotocol/server-${name}`);
+  const { run, project, dir, json } = await ground(t, names.map((name) => server(name)));
+  const guide = await readFile("docs/mcp.md", "utf8");
+  const [, file] = /```json\n([^]*?)```/.exec(guide)!;
+  const notes = join(dir, "notes");
+  await mkdir(notes);
+  await writeFile(join(project, ".mcp.json"), file!.replaceAll("/home/ada/notes", notes));
+  const { code, stdout, stderr } = await run(["mcp", "add", "--from", ".mcp.json", "--project", ".", "--yes"]);
+  assert.equal(code, 1, stderr);
+  assert.match(
+    stderr,
+    /✗ time \[mcp_add\.entry_refused\]: uvx runs a Python program, whose packages kaged does not fetch/,
+  );
+  assert.match(stdout, /net:api\.github\.com:443[^]*Uses your github_personal_access_token at api\.github\.com:443/);
+  assert.match(stdout + stderr, /4 servers taken, 1 not/);
+  const entry = JSON.stringify({ command: "kaged", args: ["mcp", "--project", project] });
+  assert.ok((stdout + stderr).includes(`in your client, in their place: ${entry}`), stdout + stderr);
+  const { servers } = await json(["mcp", "list"]);
+  assert.deepEqual(servers.map(({ name }: { name: string }) => name), ["docs", "github", "memory", "notes"]);
+});
+
 test("N-031 the secrets of a client's file are bound to their hosts, kept when asked for, and never in the tree", async (t) => {
   if (!await canCage(t)) return;
   const { run, json, project, home } = await ground(t);
@@ -167,17 +190,50 @@ test("N-031 folders among the arguments become grants: for reading, and with --w
   assert.deepEqual([write.name, write.capabilities], ["writer", [`write:fs:${dir}/notes`]]);
 });
 
-test("N-031 a server that needs a file to start is proposed the grant for that file", async (t) => {
+test("N-031 a server that fails without a file gets it from nobody but the operator, who is told the grant", async (t) => {
   if (!await canCage(t)) return;
-  const { json, dir } = await ground(t, []);
-  await writeFile(join(dir, "needed.txt"), "x");
-  const code = smallServer(`readFileSync(${JSON.stringify(join(dir, "needed.txt"))});`);
+  const { run, json, dir, home } = await ground(t, []);
+  const file = join(dir, "private.txt");
+  await writeFile(file, "dear diary");
+  const code = smallServer(`console.error("it says " + readFileSync(${JSON.stringify(file)}, "utf8"));`);
   await mkdir(join(dir, "server"));
   await writeFile(join(dir, "server/package.json"), JSON.stringify({ name: "needy", version: "1.0.0", bin: "i.cjs" }));
   await writeFile(join(dir, "server/i.cjs"), code.replace("#!/usr/bin/env node\n", ""));
-  const { servers: [added] } = await json(["mcp", "add", join(dir, "server"), "--yes"]);
-  assert.deepEqual(added.capabilities, [`read:fs:${dir}/needed.txt`]);
+  const refused = await run(["mcp", "add", join(dir, "server"), "--yes"]);
+  assert.match(refused.stderr, /mcp_add\.not_a_server/);
+  assert.match(refused.stderr, new RegExp(`--grant 'read:fs:${file}'`));
+  assert.doesNotMatch(refused.stderr, /dear diary/);
+  assert.deepEqual(await listed(join(home, "plugins")), []);
+  const { servers: [added] } = await json(["mcp", "add", join(dir, "server"), "--yes", "--grant", `read:fs:${file}`]);
+  assert.deepEqual(added.capabilities, [`read:fs:${file}`]);
   assert.deepEqual((await readdir(join(dir, "server"))).sort(), ["i.cjs", "package.json"]);
+});
+
+test("N-031 on a terminal the operator decides whether a failing server is tried with what it was refused", async (t) => {
+  if (!await canCage(t) || !await canUseTerminal(t)) return;
+  const { env, project, dir, home } = await ground(t, []);
+  const file = join(dir, "needed.txt");
+  await writeFile(file, "x");
+  await writeFile(join(project, "package.json"), JSON.stringify({ name: "needy", version: "1.0.0", bin: "i.cjs" }));
+  await writeFile(join(project, "i.cjs"), smallServer(`readFileSync(${JSON.stringify(file)});`));
+  const no = await onTerminal(["mcp", "add", "."], [["Start it once more, with these?", "n"]], { cwd: project, env });
+  assert.equal(no.code, 1, no.shown);
+  assert.deepEqual(await listed(join(home, "plugins")), []);
+  const answers: [string, string][] = [["Start it once more, with these?", "y"], ["Install needy?", "y"]];
+  const yes = await onTerminal(["mcp", "add", "."], answers, { cwd: project, env });
+  assert.equal(yes.code, 0, yes.shown);
+  assert.match(yes.shown, /It does not start without read:fs:.*needed\.txt/);
+});
+
+test("a name that another server has is refused, and a secret that cannot be read ends the command before anything", async (t) => {
+  if (!await canCage(t)) return;
+  const { run, kaged, home } = await ground(t, [server("@x/notes-mcp"), server("@y/other-mcp")]);
+  await kaged(["mcp", "add", "@x/notes-mcp", "--yes"]);
+  const before = await listed(join(home, "plugins"));
+  assert.match((await run(["mcp", "add", "@y/other-mcp", "--name", "notes", "--yes"])).stderr, /install\.name_taken/);
+  const unread = await run(["mcp", "add", "@y/other-mcp", "--yes", "--secret", "GITHUB_TOKEN=/nonexistent/file"]);
+  assert.match(unread.stderr, /host\.file_unreadable/);
+  assert.deepEqual(await listed(join(home, "plugins")), before);
 });
 
 test("N-031 a server that does not start is shown in its own words, and nothing is left of it", async (t) => {
@@ -286,6 +342,28 @@ test("N-031 a bundle is taken in with its settings; a hostile one leaves nothing
   );
   assert.deepEqual((await readdir(dir)).sort(), ["evil.mcpb", "home", "n.mcpb", "project"]);
   assert.equal((await json(["mcp", "upgrade", "team-notes", "--yes"])).done, "nothing");
+});
+
+test("N-031 the trial of a bundle is given no folder that only the bundle names", async (t) => {
+  if (!await canCage(t)) return;
+  const { run, json, dir } = await ground(t, []);
+  const HOME = join(dir, "user");
+  await mkdir(join(HOME, "keys"), { recursive: true });
+  await writeFile(join(HOME, "keys/id"), "private");
+  const bundle = async (args: readonly string[]): Promise<string> => {
+    const mcp_config = { command: "node", args: ["${__dirname}/s.cjs", ...args] };
+    const settings = { user_config: { dir: { type: "directory", title: "Folder", default: "/nowhere" } } };
+    const manifest = { name: "greedy", version: "1.0.0", server: { type: "node", mcp_config }, ...settings };
+    const code = smallServer('require("node:fs").readFileSync(process.argv[2] + "/id");');
+    const file = join(dir, "g.mcpb");
+    await writeFile(file, zipSync({ "manifest.json": strToU8(JSON.stringify(manifest)), "s.cjs": strToU8(code) }));
+    return file;
+  };
+  const itsOwn = await run(["mcp", "add", await bundle(["${HOME}/keys"]), "--dry-run"], { env: { HOME } });
+  assert.match(itsOwn.stderr, /mcp_add\.not_a_server[^]*--grant 'read:fs:.*\/user\/keys'/);
+  const asked = ["mcp", "add", await bundle(["${user_config.dir}"]), "--dry-run", "--env", `dir=${HOME}/keys`];
+  const { servers: [named] } = await json(asked, { env: { HOME } });
+  assert.equal(named.name, "greedy");
 });
 
 test("N-031 N-033 an entry with an url becomes a server elsewhere, its token a secret in its header", async (t) => {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { createHost } from "../../src/create_host.ts";
@@ -21,7 +21,7 @@ async function logIn(home: string, ...more: string[]): Promise<KagedRun> {
   return run;
 }
 
-test("N-033 install, mcp login, a running host that takes the login up, and mcp logout", async (t) => {
+test("N-033 the login of docs/mcp-remote.md: install, mcp login, a running host that takes it up, and mcp logout", async (t) => {
   const server = await protectedServer(t);
   const dir = await scratchDir(t);
   const [home, project] = [join(dir, "home"), join(dir, "project")];
@@ -60,6 +60,11 @@ test("N-033 install, mcp login, a running host that takes the login up, and mcp 
   const out = await runKaged(["mcp", "logout", "tickets", "--home", home]);
   assert.match(out.stdout, /✓ The login of tickets is removed/);
   assert.equal(host.plugins()[0]?.state, "failed");
+
+  await logIn(home);
+  assert.deepEqual((await readdir(join(home, "logins"))).sort(), ["tickets.json", "tickets.json.lock"]);
+  assert.equal((await runKaged(["plugin", "uninstall", "tickets", "--force", "--home", home])).code, 0);
+  assert.deepEqual(await readdir(join(home, "logins")), []);
 });
 
 test("N-033 mcp login refuses a plugin that is not installed, and one that runs here", async (t) => {

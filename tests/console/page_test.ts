@@ -120,10 +120,10 @@ test("the theme follows the system until the person chooses, and the choice stay
   assert.equal(await ground(), dark);
 });
 
-test("what a first visit loads stays below 110 KB", () => {
+test("what a first visit loads stays below 115 KB", () => {
   const weight = ["/", "/console.css", "/console.js", "/icon.svg"]
     .reduce((sum, path) => sum + new TextEncoder().encode(CONSOLE_FILES.get(path)!.text).length, 0);
-  assert.ok(weight < 110_000, `${weight} bytes`);
+  assert.ok(weight < 115_000, `${weight} bytes`);
 });
 
 /** Leaves one call denied, one allowed for its session, and one, which a hook has changed, waiting. */

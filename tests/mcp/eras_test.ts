@@ -35,14 +35,18 @@ for (const kind of CLIENTS) {
     await using client = await clientOf(h, kind);
     if (kind !== "sdk1") assert.equal(client.version(), isModern(kind) ? "2026-07-28" : "2025-11-25");
     assert.deepEqual(Object.keys(client.capabilities()).sort(), [
-      ...["completions", "logging", "prompts", "resources", "tools"],
+      "completions",
+      ...(isModern(kind) ? ["extensions"] : []),
+      ...["logging", "prompts", "resources"],
+      ...(isModern(kind) ? [] : ["tasks"]),
+      "tools",
     ]);
     assert.equal(client.instructions(), "## mcp-whole\n\nAsk for a name first.");
     const { tools } = await client.request("tools/list");
     const [ask] = tools;
     assert.deepEqual([ask.name, ask.title, ask._meta], ["mcp-whole__ask_name", "Ask", { "test/of": "tool" }]);
     assert.equal(ask.icons[0].sizes[0], "48x48");
-    assert.deepEqual(tools.at(-1).execution, isModern(kind) ? undefined : { taskSupport: "forbidden" });
+    assert.deepEqual(tools.at(-1).execution, isModern(kind) ? undefined : { taskSupport: "required" });
     const { resources } = await client.request("resources/list");
     assert.deepEqual([resources[0].uri, resources[0].icons.length], ["test://note/1", 1]);
     const { resourceTemplates } = await client.request("resources/templates/list");

@@ -16,11 +16,13 @@ export interface ProtectedServer {
   readonly issuer: string;
   readonly url: string;
   /** Ends the token that was used last. */
-  expire(): Promise<void>;
+  expire(): Promise<unknown>;
   /** Ends the whole login. */
-  revoke(): Promise<void>;
+  revoke(): Promise<unknown>;
   /** Sets the scope that calls need. */
-  need(scope: string): Promise<void>;
+  need(scope: string): Promise<unknown>;
+  /** Requests for tokens that the authorization server has had. */
+  asked(): Promise<number>;
 }
 
 /** Starts the servers; they end with the test. They run on Node on every runtime: what is tested is the host. */
@@ -43,14 +45,15 @@ export async function protectedServer(t: { after(run: () => Promise<void>): void
     break;
   }
   const { issuer, url } = found!;
-  const order = async (path: string, body: string): Promise<void> => {
-    await (await fetch(new URL(path, url), { method: "POST", body })).text();
+  const order = async (path: string, body = ""): Promise<number> => {
+    return Number(await (await fetch(new URL(path, url), { method: "POST", body })).text());
   };
   return {
     issuer,
     url,
-    expire: () => order("/test/expire", ""),
-    revoke: () => order("/test/revoke", ""),
+    asked: () => order("/test/asked"),
+    expire: () => order("/test/expire"),
+    revoke: () => order("/test/revoke"),
     need: (scope) => order("/test/need", scope),
   };
 }

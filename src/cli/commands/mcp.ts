@@ -9,18 +9,8 @@ import { CLIENT_OFFERS, type ClientOffer } from "../../core/mcp/peer.ts";
 import { addTrustedHooks } from "../hook_places.ts";
 import { addPlaceOptions, collected, wholeNumber } from "../options.ts";
 import type { Terminal } from "../terminal.ts";
-import { type HostFlags, withHost } from "../with_host.ts";
-
-/** Values of the options of `kaged mcp`. */
-export interface McpFlags extends HostFlags {
-  readonly hooks: boolean;
-  readonly names: "long" | "short";
-  readonly offer: readonly ClientOffer[];
-  readonly http?: boolean;
-  readonly port?: number;
-  readonly host?: string;
-  readonly tokenFile?: string;
-}
+import type { McpFlags } from "../mcp_serve_flags.ts";
+import { withHost } from "../with_host.ts";
 
 /** Adds `kaged mcp` to the command line, and returns it. */
 export function addMcp(parent: Command, terminal: Terminal): Command {

@@ -13,7 +13,7 @@ import { type AddFlags, addServerOptions } from "../mcp_flags.ts";
 import { operateCheck, type Operator } from "../operator.ts";
 import { collected } from "../options.ts";
 import { errorJson } from "../print_error.ts";
-import { counted, type Terminal } from "../terminal.ts";
+import { counted, type Printer, type Terminal } from "../terminal.ts";
 
 /** Adds `mcp add`. */
 export function addMcpAdd(mcp: Command, terminal: Terminal, exit: (code: number) => void): void {
@@ -127,8 +127,19 @@ async function addEntries(
     }
   }
   if (json) out.json({ servers, refused });
-  else out.line(`${counted(servers.length, "server")} taken${refused.length > 0 ? `, ${refused.length} not` : ""}`);
+  else printTaken(servers.length, refused.length, { target, flags, out });
   return refused.length === 0;
+}
+
+function printTaken(
+  taken: number,
+  refused: number,
+  { target, flags, out }: { readonly target: AddTarget | null; readonly flags: AddFlags; readonly out: Printer },
+): void {
+  out.line(`${counted(taken, "server")} taken${refused > 0 ? `, ${refused} not` : ""}`);
+  if (taken === 0 || !target || flags.dryRun) return;
+  const args = ["mcp", "--project", target.dir, ...(target.agent === "primary" ? [] : ["--agent", target.agent])];
+  out.line(`  ${out.paint.dim("→")} in your client, in their place: ${JSON.stringify({ command: "kaged", args })}`);
 }
 
 async function entriesOf(file: string, folder: string, { only }: AddFlags, operator: Operator): Promise<ReadEntry[]> {

@@ -62,6 +62,7 @@ async function upgrade(operator: Operator, name: string, flags: UpgradeFlags): P
     workspace: terminal.cwd,
     nameOf: () => name,
     capabilities: askedCapabilities(manifest),
+    agreed: askedCapabilities(manifest).filter((one) => !record.withheld.includes(one)),
     givenBy: (fetched) => keptValues(fetched, manifest),
   }, operator);
   const [before, after] = [

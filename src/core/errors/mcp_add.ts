@@ -30,6 +30,12 @@ export const MCP_ADD_ERRORS: Readonly<Record<string, ErrorRow>> = {
     "Edit project.yaml by hand",
   ),
   "mcp_add.npm_missing": row(-32603, 500, "There is no npm or bun to fetch with", "Install npm, or name a folder"),
+  "mcp_add.npm_old": row(
+    -32603,
+    500,
+    "The npm that is there cannot be kept from git repositories, whose settings start programs",
+    "Install npm 11.10 or newer (npm install -g npm), or bun",
+  ),
   "mcp_add.fetch_failed": row(-32603, 502, "The package could not be fetched", "Read what npm says, and try again"),
   ...tomlRows("mcp_config", "The configuration file"),
   ...jsonRows("mcp_config"),

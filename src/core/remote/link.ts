@@ -58,7 +58,7 @@ export async function openLink(request: CageRequest, options: LinkOptions): Prom
   const store = new LoginStore(place, secrets);
   const auth = new LinkAuth({ runtime, manifest, sdk, store, fetch: oauthFetch(runtime, target) });
   const transport = new sdk.StreamableHTTPClientTransport(new URL(target.url), {
-    fetch: linkFetch(request, { runtime, gate: () => flow.isOpen }),
+    fetch: auth.watching(linkFetch(request, { runtime, gate: () => flow.isOpen })),
     authProvider: auth,
     ...(manifest.headers && { requestInit: { headers: manifest.headers } }),
     onInsufficientScope: "throw",

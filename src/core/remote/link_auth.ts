@@ -25,7 +25,8 @@ export interface LinkAuthOptions {
 /** Gives the requests of one link their tokens. */
 export class LinkAuth implements AuthProvider {
   readonly #options: LinkAuthOptions;
-  #used: string | undefined;
+  /** Answer → token of its request: others may have a newer one by the time that it is refused. */
+  readonly #used = new WeakMap<Response, string>();
 
   constructor(options: LinkAuthOptions) {
     this.#options = options;
@@ -39,8 +40,17 @@ export class LinkAuth implements AuthProvider {
     const isOver = (login?.expires_ms ?? Infinity) <= clock.now();
     // Renewed before it is refused, as some servers refuse it in words of their own.
     if (isOver && login?.tokens?.refresh_token !== undefined) await this.#renew(login.tokens.access_token);
-    this.#used = (isOver ? await store.read() : login)?.tokens?.access_token;
-    return this.#used;
+    return (isOver ? await store.read() : login)?.tokens?.access_token;
+  }
+
+  /** Returns `send` as a function that remembers which token each answer is to. */
+  watching(send: DirectFetch): DirectFetch {
+    return async (url, init) => {
+      const response = await send(url, init);
+      const token = /^Bearer (.+)$/.exec(new Headers(init?.headers).get("authorization") ?? "")?.[1];
+      if (token !== undefined) this.#used.set(response, token);
+      return response;
+    };
   }
 
   /** A server refuses the token: another is asked for. Rejects with `mcp.login_needed`. */
@@ -49,8 +59,9 @@ export class LinkAuth implements AuthProvider {
     if (key !== null) throw this.#refusedSecret(key);
     const { scope, resourceMetadataUrl } = this.#options.sdk.extractWWWAuthenticateParams(response);
     await this.#keepWanted({ scope, metadata: resourceMetadataUrl?.href });
-    if (this.#used === undefined) throw this.needed("nobody has logged in");
-    await this.#renew(this.#used, scope);
+    const used = this.#used.get(response);
+    if (used === undefined) throw this.needed("nobody has logged in");
+    await this.#renew(used, scope);
   }
 
   /** Keeps the scopes that a server asks for, and returns the error of a request that lacks them. */

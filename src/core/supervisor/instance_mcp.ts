@@ -59,7 +59,7 @@ export class InstanceMcp {
     if (!speaksMcp(manifest) || isRemote(manifest)) return undefined;
     const pinned = source.spec.hash ?? null;
     if (this.#known?.isKept && (pinned === null || this.#known.hash === pinned)) return this.#known.era;
-    const hash = pinned ?? await source.contentHash().catch(() => null);
+    const hash = await source.contentHash().catch(() => null);
     const kept = hash === null ? null : await this.#store.read(hash);
     this.#known = { era: kept ?? (await this.#ask(source, options)).era, hash, isKept: kept !== null };
     return this.#known.era;
@@ -96,6 +96,7 @@ export class InstanceMcp {
     const probe = await spawnPlugin(source, {
       ...options,
       tap: () => null,
+      onLog() {}, // The process that serves says the same.
       probe: probeDialect((found) => verdict = found),
     });
     this.#probe = probe;

@@ -73,16 +73,9 @@ export class McpClient {
   /** Greets the server in the way of its era. Rejects with `initialize.*` or `mcp.*`. */
   async meet(beforeConfig: () => Promise<void>): Promise<McpServerInfo> {
     const connection = this.#connection;
-    const { manifest, clock, mcpEra: era = "legacy" } = this.#ports;
-    this.#talk = await greet({
-      connection,
-      requests: this.#requests,
-      clock,
-      ended: this.#end.signal,
-      era,
-      isElsewhere: isRemote(manifest),
-      beforeConfig,
-    });
+    const { clock, mcpEra: era = "legacy", manifest } = this.#ports;
+    const ports = { connection, requests: this.#requests, clock, ended: this.#end.signal };
+    this.#talk = await greet({ ...ports, era, isElsewhere: isRemote(manifest), beforeConfig });
     connection.features = new Set(["cancel", "progress"]); // No greeting may be cancelled.
     this.#talk.begin();
     return this.#talk.info;

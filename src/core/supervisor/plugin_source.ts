@@ -6,11 +6,12 @@
 import type { CageRequest } from "../cage/cage.ts";
 import { resolveLimits } from "../cage/limits/cage_limits.ts";
 import { HostError } from "../errors/host_error.ts";
-import { hashTree, verifyTree } from "../files/tree.ts";
+import { hashTree, type TreeLimits, verifyTree } from "../files/tree.ts";
 import type { Manifest } from "../manifest/manifest.ts";
 import { MANIFEST_FILE, readManifest } from "../manifest/read_manifest.ts";
 import { grantedManifest } from "../manifest/withheld.ts";
 import type { Files } from "../ports/ports.ts";
+import { sha256 } from "../values/sha256.ts";
 import type { PluginSpec, SupervisorOptions } from "./types.ts";
 
 /** A plugin and how each start of it is prepared. */
@@ -35,8 +36,27 @@ export function pluginSource(
     if (spec.hash !== undefined) await verifyTree(name, spec.dir, spec.hash, host.runtime.files);
     return cageRequest(await readManifest(), spec, host);
   };
-  const contentHash = async (): Promise<string> => (await hashTree(spec.dir, host.runtime.files)).hash;
+  const contentHash = async (): Promise<string> =>
+    spec.hash ?? await contentOf(spec.dir, await readManifest(), host.runtime.files);
   return { spec, prepare, manifest: readManifest, contentHash };
+}
+
+/** A folder within these is hashed whole at each start. */
+const SMALL_TREE: TreeLimits = { maxBytes: 8 * 1024 * 1024, maxEntries: 200 };
+
+/**
+ * Returns a hash of a folder that nobody has pinned: of the whole tree where that is small; else, so that a start does
+ * not wait for thousands of files, of the place and time of the files that name its program and the packages it uses.
+ */
+async function contentOf(dir: string, { command }: Manifest, files: Files): Promise<string> {
+  const whole = await hashTree(dir, files, SMALL_TREE).catch(() => null);
+  if (whole) return whole.hash;
+  const telling = [MANIFEST_FILE, "package.json", "package-lock.json", "pyproject.toml", ...command];
+  const stamps = await Promise.all(telling.map(async (name) => {
+    const info = await files.info(name.startsWith("/") ? name : `${dir}/${name}`).catch(() => null);
+    return [name, info?.size ?? null, info?.modifiedMs ?? null];
+  }));
+  return `sha256:${await sha256(JSON.stringify([dir, stamps]))}`;
 }
 
 /** Returns the request for the cage of a plugin, by the settings of its host. */

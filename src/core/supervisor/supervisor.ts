@@ -22,9 +22,8 @@ export function createSupervisor(
   secrets: SecretMask = new SecretMask(),
 ): Supervisor {
   const { runtime, operatorId = null } = options;
-  const audit = given ??
-    maskedAudit(createAudit({ clock: options.runtime.clock, sinks: options.audit ?? [] }), secrets);
-  const { ids } = runtime;
+  const { ids, clock } = runtime;
+  const audit = given ?? maskedAudit(createAudit({ clock, sinks: options.audit ?? [] }), secrets);
   const instances = new Map<string, PluginInstance>();
   const listeners = new Set<(notification: PluginNotification) => void>();
   const contextDefaults = { operatorId, requestId: () => ids.create("req") };

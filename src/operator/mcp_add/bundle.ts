@@ -37,8 +37,21 @@ export async function openBundle(
   const linux = mapOf(mapOf(config, "platform_overrides"), "linux");
   const command = commandOf({ ...config, ...linux }, server, file);
   const env = { ...textsOf(config.env), ...textsOf(linux.env) };
+  const asked = userConfig(manifest);
+  const stray = [...command, ...Object.values(env)].flatMap((text) => strayReferences(text, asked))[0];
+  if (stray !== undefined) throw invalid(`it refers to ${stray}, which is neither a folder nor a setting of its own`);
   const facts = factsOf(manifest, typeof manifest.name === "string" ? manifest.name : "server");
-  return { dir, facts, command, env, asked: userConfig(manifest), isPlugin: false };
+  return { dir, facts, command, env, asked, isPlugin: false };
+}
+
+/** Names beside its settings that a bundle may refer to. */
+const FOLDERS = ["__dirname", "HOME", "DESKTOP", "DOCUMENTS", "DOWNLOADS", "pathSeparator", "/"];
+
+/** Returns references to anything else: in the files of clients such a name is a variable of the operator's environment. */
+function strayReferences(text: string, asked: Readonly<Record<string, AskedValue>>): string[] {
+  return Array.from(text.matchAll(/\$\{([^}]*)\}/g))
+    .filter(([, name = ""]) => !FOLDERS.includes(name) && !Object.hasOwn(asked, name))
+    .map(([whole]) => JSON.stringify(whole));
 }
 
 /** Returns the command of the bundle's own config, else the one that the kind of its server implies. */

@@ -83,7 +83,8 @@ async function fetchFolder(
   if (entry === null && !data) throw noPackage(`"${path}" has neither a package.json nor a kaged-plugin.yaml`);
   const needs = Object.keys(mapOf(data ?? {}, "dependencies")).length > 0;
   if (needs && await files.info(`${dir}/node_modules`) === null) {
-    await files.remove(`${dir}/.npmrc`); // Settings of the folder are not the operator's.
+    // Settings of the folder are not the operator's: they could have a token sent to another registry.
+    for (const name of [".npmrc", "bunfig.toml"]) await files.remove(`${dir}/${name}`);
     await npmInstall([], ports);
     await files.remove(`${dir}/node_modules/.package-lock.json`);
   }

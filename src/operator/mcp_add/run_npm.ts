@@ -34,16 +34,15 @@ export async function npmInstall(
   packages: readonly string[],
   { dir, runtime, signal }: { readonly dir: string; readonly runtime: Runtime; readonly signal?: AbortSignal },
 ): Promise<void> {
-  const npm = await programIn("npm", runtime);
+  const ports = { dir, runtime, ...(signal && { signal }) };
+  const found = await programIn("npm", runtime);
+  const version = found === null ? null : versionIn((await run(found, ["--version"], ports)).said);
+  const npm = version !== null && refusesGit(version) ? found : null;
   const bun = npm === null ? runtime.name === "bun" ? runtime.executable : await programIn("bun", runtime) : null;
   const file = npm ?? bun;
-  if (file === null) {
-    throw new HostError("mcp_add.npm_missing", "Cannot fetch: neither npm nor bun is in PATH", {
-      hint: "Install npm, or fetch the server yourself and name its folder",
-    });
-  }
+  if (file === null) throw version === null ? npmMissing() : npmOld(version);
   const args = npm ? [...NPM_ARGS, ...packages] : [packages.length > 0 ? "add" : "install", ...BUN_ARGS, ...packages];
-  const { code, said } = await run(file, args, { dir, runtime, ...(signal && { signal }) });
+  const { code, said } = await run(file, args, ports);
   if (code === 0) return;
   throw new HostError(
     "mcp_add.fetch_failed",
@@ -53,6 +52,30 @@ export async function npmInstall(
       hint: "Check the name and the version, and that npm reaches its registry: npm view <package>",
     },
   );
+}
+
+/** Returns the version that npm says it has; warnings may stand around it. */
+function versionIn(said: string): string {
+  return /^\d+\.\d+\.\S{1,50}$/m.exec(said)?.[0] ?? "of an unknown version";
+}
+
+/** Whether a version of npm knows `--allow-git`: the older ones pass over it, and start what a repository's settings name. */
+function refusesGit(version: string): boolean {
+  const [major = 0, minor = 0] = version.split(".").map(Number);
+  return major > 11 || (major === 11 && minor >= 10);
+}
+
+function npmMissing(): HostError {
+  return new HostError("mcp_add.npm_missing", "Cannot fetch: neither npm nor bun is in PATH", {
+    hint: "Install npm, or fetch the server yourself and name its folder",
+  });
+}
+
+function npmOld(version: string): HostError {
+  return new HostError("mcp_add.npm_old", `Cannot fetch with npm ${version}: it lets git repositories start programs`, {
+    data: { version },
+    hint: "Install npm 11.10 or newer (npm install -g npm), or bun",
+  });
 }
 
 async function run(

@@ -129,8 +129,8 @@ function requireKnown({ name, capabilities }: Manifest, granted: readonly string
 }
 
 /**
- * Uninstalls a plugin: removes its files, its record and its tables. Its secrets in `local.toml` stay: they are the
- * operator's.
+ * Uninstalls a plugin: removes its files, its record, its tables and its login. Its secrets in `local.toml` stay: they
+ * are the operator's.
  *
  * @throws {HostError} `plugin.not_installed` or `local.*`.
  */
@@ -139,6 +139,7 @@ export async function uninstallPlugin(plugin: string, ports: InstallPorts): Prom
     await makeChange({ op: "uninstall", plugin, old: `.${own.ids.create("old")}` }, own);
     return version;
   });
+  for (const end of ["json", "json.lock"]) await ports.runtime.files.remove(`${ports.home}/logins/${plugin}.${end}`);
   ports.audit.emit("plugin.uninstalled", { name: plugin, instance: plugin }, { version });
 }
 

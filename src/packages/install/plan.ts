@@ -154,7 +154,8 @@ function refuseTaken({ package: before, source: had }: InstallRecord, request: P
   const { source, package: pkg = null } = request;
   const isOtherPackage = before !== undefined && pkg !== null && before !== pkg;
   const isOtherAddress = source.kind === "git" && had !== undefined && !had.startsWith("/") && had !== source.url;
-  if (!isOtherPackage && !isOtherAddress) return;
+  const isOtherServer = source.kind === "mcp" && had !== undefined && had !== source.text;
+  if (!isOtherPackage && !isOtherAddress && !isOtherServer) return;
   const [old, now] = isOtherPackage ? [before, pkg] : [had, sourceText(source)];
   throw new HostError("install.name_taken", `The name "${name}" is taken by the plugin from ${old}`, {
     data: { plugin: name, installed_from: old, asked_for: now },

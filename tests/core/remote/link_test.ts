@@ -155,3 +155,23 @@ test("N-029 N-033 a server of the newest revision is spoken to in it, with the f
   ]);
   assert.equal(server.seen.some(({ rpc }) => rpc === "initialize"), false);
 });
+
+test("N-029 N-033 a call in the newest revision is cancelled by ending its stream, and nothing is said", async (t) => {
+  const server = await remoteServer(t, { era: "modern" });
+  await using s = await supervised();
+  const { instance } = await s.supervisor.register({ dir: await remotePlugin(t, server.url) });
+  await s.supervisor.start(instance);
+  const [begun, gone] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  server.intercept = (_request, { rpc }) => {
+    if (rpc !== "tools/call") return null;
+    const body = new ReadableStream({ start: () => begun.resolve(), cancel: () => gone.resolve() });
+    return new Response(body, { headers: { "Content-Type": "text/event-stream" } });
+  };
+  const stop = new AbortController();
+  const call = s.supervisor.call(instance, "elsewhere.slow", {}, { signal: stop.signal });
+  await begun.promise;
+  stop.abort();
+  await assert.rejects(call, { code: "protocol.cancelled" });
+  await gone.promise;
+  assert.equal(server.seen.some(({ rpc }) => rpc === "notifications/cancelled"), false);
+});

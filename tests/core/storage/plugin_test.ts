@@ -63,7 +63,7 @@ test("the plugin of docs/storage.md keeps its rows from one kaged plugin call to
   const storage = { tables: [{ name: "notes", rows: 2, bytes: 4096 }], bytes: 4096 };
   await writeFile(join(home, "config.toml"), "[plugin_limits.notes]\nmemory_mb = 700\n");
   const { limits: { tier, ...limits }, ...info } = await call("info", "notes");
-  assert.deepEqual(info, { name: "notes", installed: null, running: [], storage });
+  assert.deepEqual(info, { name: "notes", installed: null, running: [], storage, pins: null });
   assert.deepEqual(limits, { memory_mb: 700, cpu_shares: 256, pids: 100 });
   assert.match(tier, /^(cgroup2|systemd|cgroup1|watchdog)$/);
   const file = `${home}/out.sqlite`;

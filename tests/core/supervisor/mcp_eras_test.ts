@@ -128,6 +128,21 @@ test("N-029 a verdict in the home that is wrong, or none at all, costs a probe a
   }
 });
 
+test("N-029 the verdict for a large folder that nobody has pinned hangs on its program and packages", async () => {
+  await using s = await supervised();
+  const files = Object.fromEntries(Array.from({ length: 250 }, (_, at) => [`part${at}.txt`, "x"]));
+  const instance = await s.add("mcp_tools", { files });
+  await s.supervisor.start(instance);
+  const { dir } = s.supervisor.plugin(instance);
+  for (const [file, found] of [["part1.txt", 0], ["package.json", 1]] as const) {
+    await writeFile(`${dir}/${file}`, '{ "type": "module", "private": true }');
+    await using later = await supervised({ home: s.home });
+    await later.supervisor.register({ dir });
+    await later.supervisor.start(instance);
+    assert.equal(probes(later).length, found, file);
+  }
+});
+
 test("N-029 a server that fails its greeting is not remembered, and a stop ends a probe", async () => {
   await using s = await supervised();
   await assert.rejects(s.supervisor.start(await s.add("mcp_dies_in_initialize")), { code: "plugin.unavailable" });

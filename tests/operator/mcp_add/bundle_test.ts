@@ -136,3 +136,21 @@ test("N-031 a bundle that starts something else than its own files is refused wi
   const npx = await open(t, withServer({ type: "node", mcp_config: { command: "npx", args: ["x"] } }));
   await assert.rejects(npx.bundle, { code: "mcp_add.entry_refused", message: /starts npx/ });
 });
+
+test("N-031 a bundle cannot have variables of the operator's environment handed to its server", async (t) => {
+  const { server } = MANIFEST;
+  for (const text of ["${AWS_PROFILE}", "${env:AWS_PROFILE}", "${user_config.AWS_PROFILE}", "${HOME:-x}"]) {
+    const places = [{ args: [`--x=${text}`] }, { env: { GITHUB_TOKEN: text } }, {
+      platform_overrides: { linux: { env: { GITHUB_TOKEN: text } } },
+    }];
+    for (const place of places) {
+      const manifest = { ...MANIFEST, server: { ...server, mcp_config: { ...server.mcp_config, ...place } } };
+      const { bundle } = await open(t, zipSync({ "manifest.json": file(JSON.stringify(manifest)) }));
+      await assert.rejects(
+        bundle,
+        { code: "mcp_add.bundle_invalid", message: /refers to "\$\{/ },
+        JSON.stringify(place),
+      );
+    }
+  }
+});

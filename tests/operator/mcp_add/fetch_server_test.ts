@@ -95,6 +95,24 @@ test("N-031 a dependency from a git repository is refused: git would start progr
   await assert.rejects(fetched(t, npm("@x/notes-mcp"), env), { code: "mcp_add.fetch_failed", message: /git/i });
 });
 
+test("N-031 an npm that would start what git repositories name fetches nothing", async (t) => {
+  const { env, requests } = await npmRegistry(t, [SERVER, HELPER]);
+  const PATH = await scratchDir(t);
+  for (const version of ["10.9.2", "11.9.0", "9.0.0", "not a version"]) {
+    await writeFile(
+      join(PATH, "npm"),
+      `#!/bin/sh\necho "$@" >>${PATH}/asked\necho "npm warn 12.0.0" >&2\necho "${version}"\n`,
+      { mode: 0o755 },
+    );
+    const refused = fetched(t, npm("@x/notes-mcp"), { ...env, PATH });
+    // Bun can fetch by itself.
+    if ((await detectRuntime()).name === "bun") await refused;
+    else await assert.rejects(refused, { code: "mcp_add.npm_old", hint: /npm 11\.10 or newer/ });
+  }
+  assert.equal(await readFile(join(PATH, "asked"), "utf8"), "--version\n".repeat(4));
+  assert.equal(requests.length > 0, (await detectRuntime()).name === "bun");
+});
+
 test("a package with several programs needs --bin, one that leads out of it has none, and a library is named one", async (t) => {
   const files = { "a.js": "", "b.js": "#!/usr/bin/env bun\n", run: "#!/bin/sh\n" };
   const of = (name: string, json: Record<string, unknown>): TestPackage => ({ name, version: "1.0.0", json, files });
@@ -129,11 +147,12 @@ test("N-031 a folder is copied, its settings for npm are left out, and its own f
   await writeFile(join(own, "package.json"), JSON.stringify(json));
   await writeFile(join(own, "src/i.js"), "");
   await writeFile(join(own, ".npmrc"), "registry=http://127.0.0.1:9/\ngit=./evil.sh\n");
+  await writeFile(join(own, "bunfig.toml"), '[install.registry]\nurl = "http://127.0.0.1:9/"\ntoken = "$NPM_TOKEN"\n');
   const { dir, server } = await fetched(t, { kind: "folder", path: own, entry: null }, env);
   assert.deepEqual(server.command, ["node", "./src/i.js"]);
   assert.ok(requests.includes("/helper"));
   assert.deepEqual((await readdir(dir)).sort(), ["node_modules", "package.json", "src"]);
-  assert.deepEqual((await readdir(own)).sort(), [".npmrc", "package.json", "src"]);
+  assert.deepEqual((await readdir(own)).sort(), [".npmrc", "bunfig.toml", "package.json", "src"]);
   const { files } = await detectRuntime();
   assert.deepEqual(await packageFolder({ kind: "folder", path: join(own, "src"), entry: "i.js" }, files), {
     kind: "folder",

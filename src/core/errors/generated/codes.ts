@@ -441,6 +441,7 @@ export type HostErrorCode =
   | "mcp_add.bundle_invalid"
   | "mcp_add.edit_refused"
   | "mcp_add.npm_missing"
+  | "mcp_add.npm_old"
   | "mcp_add.fetch_failed"
   | "mcp_config.invalid"
   | "mcp_config.too_large"
