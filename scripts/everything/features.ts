@@ -280,7 +280,10 @@ const TASKS: readonly Feature[] = [
       return { kinds, result };
     },
   },
-  calling("a tool that needs a task, called without one", "simulate-research-query", { topic: "python" }),
+  {
+    name: "a tool that needs a task, called without one",
+    see: (peer) => failure(peer.send("tools/call", { name: "simulate-research-query", arguments: { topic: "go" } })),
+  },
   {
     name: "a task that asks the client",
     async see(peer) {

@@ -112,9 +112,10 @@ export class McpClient {
   /** A server may ping the host, and ask for the parts that are offered to it. */
   #onRequest({ method, params, signal }: IncomingRequest): unknown {
     if (method === "ping") return {};
-    const release = this.#connection.hold(); // A person may take longer to answer it than a call may take.
     const { place: at, sessions } = this.calls;
-    return this.#requests.take(method, params, { at, sessions, signal }).finally(release);
+    const taken = this.#requests.take(method, params, { at, sessions, signal });
+    if (!this.#requests.isOffered(method)) return taken;
+    return taken.finally(this.#connection.hold()); // A person may take longer to answer it than a call may take.
   }
 
   #onNotification(method: string, params: unknown): void {
