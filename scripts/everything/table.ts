@@ -17,6 +17,8 @@ export const DIFFERENCES: Readonly<Record<string, string>> = {
     "an error of the protocol (-32602), as the revisions ask; the server answers with a result",
   "arguments that the tool refuses": "the host checks them first: also a result with isError, in other words",
   "resources/read: a resource that does not exist": "-32002, as the revisions before 2026 ask; the server sends -32602",
+  "a tool that needs a task, called without one":
+    "the host calls it as a task itself and waits for the result; the server refuses it",
   "sampling as a task of the client": "no tasks of the client",
   "elicitation as a task of the client": "no tasks of the client",
 };

@@ -6,6 +6,7 @@
  */
 import type { Approval, ApprovalRequest } from "../core/approvals/types.ts";
 import { HostError } from "../core/errors/host_error.ts";
+import { META } from "../core/mcp/messages.ts";
 import { isMap } from "../core/values/plain_data.ts";
 import { unlessAborted } from "../core/values/unless_aborted.ts";
 import type { Host, HostTool } from "../host/types.ts";
@@ -17,9 +18,6 @@ import { TASK_POLL_MS, type ToolTask, type ToolTasks } from "./tool_tasks.ts";
 
 /** The extension's name, in capabilities of both sides. */
 const EXTENSION = "io.modelcontextprotocol/tasks";
-
-/** Key of `_meta` that ties a legacy result to its task. */
-const RELATED_TASK = "io.modelcontextprotocol/related-task";
 
 /** Milliseconds that a client may count on a task's record to be kept: a day of the thirty that jobs have. */
 const TTL_MS = 86_400_000;
@@ -96,7 +94,7 @@ function legacyHandlers(
     },
     "tasks/result": async ({ taskId }, context) => {
       const { id, session } = await tasks().get(String(taskId));
-      const _meta = { [RELATED_TASK]: { taskId: id } };
+      const _meta = { [META.relatedTask]: { taskId: id } };
       const { signal } = context.mcpReq;
       const { capabilities } = clientOf(context);
       // A client that waits for the result is asked what the task waits for.

@@ -29,6 +29,7 @@ export const META = {
   clientCapabilities: "io.modelcontextprotocol/clientCapabilities",
   logLevel: "io.modelcontextprotocol/logLevel",
   serverInfo: "io.modelcontextprotocol/serverInfo",
+  relatedTask: "io.modelcontextprotocol/related-task",
   subscription: "io.modelcontextprotocol/subscriptionId",
 } as const;
 

@@ -11,7 +11,7 @@ import { unlessAborted } from "../values/unless_aborted.ts";
 import { errorFromWire } from "../wire/wire_errors.ts";
 import type { McpConversation } from "./conversation.ts";
 import { endOf, inputAnswers } from "./input_answers.ts";
-import { MODERN_VERSIONS } from "./messages.ts";
+import { META, MODERN_VERSIONS } from "./messages.ts";
 import { MAX_ROUNDS } from "./modern_conversation.ts";
 import type { McpCallOptions, McpDefinition, McpServerInfo } from "./peer.ts";
 import type { ServerRequests } from "./server_requests.ts";
@@ -141,8 +141,15 @@ class LegacyTaskCall extends TaskCall {
     if (!["completed", "failed", "cancelled", "input_required"].includes(status)) return undefined;
     const { signal } = this.options;
     const options = { timeoutMs: Infinity, ...(signal && { signal }) };
-    return await this.ports.talk.ask("tasks/result", { taskId: this.id }, options);
+    return withoutTask(await this.ports.talk.ask("tasks/result", { taskId: this.id }, options));
   }
+}
+
+/** Returns a result without the id of the server's own task, which means nothing to the caller. */
+function withoutTask(result: unknown): unknown {
+  if (!isMap(result) || !isMap(result._meta)) return result;
+  const { _meta: { [META.relatedTask]: _task, ...meta }, ...rest } = result;
+  return Object.keys(meta).length === 0 ? rest : { ...rest, _meta: meta };
 }
 
 function readTask(answer: unknown): TaskState {
