@@ -29,10 +29,10 @@ export const HEAVY: readonly string[] = [
   "./tests/host/approvals_kill_test.ts",
   "./tests/console/", // A browser in front of the API that tests/http asks directly.
   "./tests/core/cage/escapes_", // Walls of the kernel, whoever asked for them.
-  "./tests/mcp/stdio_clients_test.ts", // The command; tests/mcp/eras_test.ts asks the same of the room.
+  "./tests/core/remote/", // Servers elsewhere, over the network that tests/adapters tries on each runtime.
+  "./tests/mcp/", // Foreign clients, servers and suites; tests/core/mcp and tests/host/mcp_… run everywhere.
+  "./tests/operator/mcp_add/", // npm and cages, as for any install.
   "./tests/operator/conformance/check_conformance_test.ts",
-  "./tests/mcp/conformance/client_conformance_test.ts", // Seventy programs, each with a server of the suite.
-  "./tests/mcp/everything_server_test.ts", // A real server with every part, and its real pauses.
   "./tests/packages/install/killed_test.ts",
   "./tests/core/manifest/hostile_manifest_test.ts",
   "./tests/hookspec/emit/", // Compilers of other languages.
@@ -40,7 +40,6 @@ export const HEAVY: readonly string[] = [
   "./tests/docs/readme_test.ts",
   "./tests/examples/agent_test.ts",
   "./tests/sdk/python",
-  "./tests/mcp/everything_table_test.ts", // A minute of one client, whose server is the same everywhere.
 ];
 
 /** File → the one runtime that has it do its work, for all of them. */
@@ -57,6 +56,8 @@ const COSTS: Readonly<Record<string, number>> = {
   "./tests/operator/conformance/check_conformance_test.ts": 8,
   "./tests/http/routes_test.ts": 8,
   "./tests/conformance_mcp/": 16,
+  "./tests/mcp/conformance/": 60, // Seventy programs, each with a server of the suite.
+  "./tests/mcp/everything_": 25, // A real server, and its real pauses.
   "./tests/core/supervisor/": 4,
   "./tests/core/cage/open_cage_test.ts": 5,
   "./tests/core/cage/escapes_": 3,
