@@ -21,7 +21,6 @@ import { linkFetch, oauthFetch } from "./link_fetch.ts";
 import { LoginStore } from "./login_store.ts";
 import { ParamHeaders } from "./param_headers.ts";
 import { answeredError, failureOf, isScopeFailure } from "./send_failure.ts";
-import { StandingStream } from "./standing_stream.ts";
 
 /** Listeners of a link: those of a caged program, and the mask that learns the tokens of the login. */
 export interface LinkOptions {
@@ -58,12 +57,11 @@ export async function openLink(request: CageRequest, options: LinkOptions): Prom
   const sdk = await loadClientSdk();
   const { runtime, secrets } = options;
   const flow = new Flow();
-  const standing = new StandingStream(runtime.clock);
   const place = { runtime, home: request.places.home, plugin: manifest.name, url: target.url };
   const store = new LoginStore(place, secrets);
   const auth = new LinkAuth({ runtime, manifest, sdk, store, fetch: oauthFetch(runtime, target) });
   const transport = new sdk.StreamableHTTPClientTransport(new URL(target.url), {
-    fetch: standing.watching(auth.watching(linkFetch(request, { runtime, gate: () => flow.isOpen }))),
+    fetch: auth.watching(linkFetch(request, { runtime, gate: () => flow.isOpen })),
     authProvider: auth,
     ...(manifest.headers && { requestInit: { headers: manifest.headers } }),
     onInsufficientScope: "throw",
@@ -71,7 +69,7 @@ export async function openLink(request: CageRequest, options: LinkOptions): Prom
       runtime.clock.after(Math.min(Math.max(delayMs, LEAST_RETRY_MS), MOST_RETRY_MS), run),
   });
   await transport.start();
-  return new RemoteLink(transport, { ...options, auth, flow, standing, url: target.url });
+  return new RemoteLink(transport, { ...options, auth, flow, url: target.url });
 }
 
 /** Whether answers are read just now. */
@@ -95,7 +93,6 @@ class Flow {
 interface LinkParts extends LinkOptions {
   readonly auth: LinkAuth;
   readonly flow: Flow;
-  readonly standing: StandingStream;
   readonly url: string;
 }
 
@@ -210,10 +207,7 @@ export class RemoteLink implements Pick<CagedProcess, "pipes" | "exited" | "ende
         ...(isModern && method === "tools/call" && { headers: this.#params.of(params?.name, params?.arguments) }),
         ...(isRequest && { onRequestStreamEnd: () => this.#unanswered(id) }),
       });
-    const { standing } = this.#parts;
     try {
-      if (method === "notifications/initialized") return await standing.greets(send());
-      await standing.ready;
       await (method === "subscriptions/listen" ? send() : this.#inTurn(send));
     } catch (error) {
       if (abort.signal.aborted || this.#isOver) return;
