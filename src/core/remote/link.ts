@@ -119,6 +119,8 @@ export class RemoteLink implements Pick<CagedProcess, "pipes" | "exited" | "ende
   readonly #inTurn = permits(MAX_REQUESTS);
   /** Failures of single requests, by the mark that stands in the answer the wire gets. */
   readonly #failures = new Map<string, HostError>();
+  /** With its end the SDK opens the standing stream, over which a server may ask its first question. */
+  #greeting: Promise<void> = Promise.resolve();
   #marks = 0;
   #hasAnswered = false;
   #isOver = false;
@@ -208,6 +210,8 @@ export class RemoteLink implements Pick<CagedProcess, "pipes" | "exited" | "ende
         ...(isRequest && { onRequestStreamEnd: () => this.#unanswered(id) }),
       });
     try {
+      if (method === "notifications/initialized") return await (this.#greeting = send());
+      await this.#greeting.catch(() => {}); // Its failure is its own.
       await (method === "subscriptions/listen" ? send() : this.#inTurn(send));
     } catch (error) {
       if (abort.signal.aborted || this.#isOver) return;
