@@ -8,16 +8,16 @@ import {
 } from "../../../src/operator/mcp_add/source.ts";
 import { freeName, suggestedName, validName } from "../../../src/operator/mcp_add/names.ts";
 
-const read = (text: string) => parseServerSource(text, (path) => path.startsWith("/") ? path : `/work/${path}`);
+const read = (text: string) => parseServerSource(text, (path) => path.startsWith("/") ? path : `/home/ada/${path}`);
 
 test("N-031 a source is a package, a folder, a bundle or an address, and reads the same from the record", () => {
   const cases: [string, unknown, string][] = [
     ["memory-server", { kind: "npm", package: "memory-server", range: "" }, "npm:memory-server"],
     ["npm:@a/b@^1.2", { kind: "npm", package: "@a/b", range: "^1.2" }, "npm:@a/b@^1.2"],
     ["@a/b@latest", { kind: "npm", package: "@a/b", range: "" }, "npm:@a/b"],
-    ["./x", { kind: "folder", path: "/work/./x", entry: null }, "/work/./x"],
-    ["a/b", { kind: "folder", path: "/work/a/b", entry: null }, "/work/a/b"],
-    ["x.mcpb", { kind: "bundle", path: "/work/x.mcpb" }, "mcpb:/work/x.mcpb"],
+    ["./x", { kind: "folder", path: "/home/ada/./x", entry: null }, "/home/ada/./x"],
+    ["a/b", { kind: "folder", path: "/home/ada/a/b", entry: null }, "/home/ada/a/b"],
+    ["x.mcpb", { kind: "bundle", path: "/home/ada/x.mcpb" }, "mcpb:/home/ada/x.mcpb"],
     ["/a/x.dxt", { kind: "bundle", path: "/a/x.dxt" }, "mcpb:/a/x.dxt"],
     [
       "https://mcp.example.org/mcp",
