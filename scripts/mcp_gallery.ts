@@ -10,6 +10,7 @@ import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promi
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
+import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 
 /** A server of the gallery, and how it is taken in. */
@@ -127,8 +128,8 @@ interface Failure {
   readonly reason: string;
 }
 
-const KAGED = join(import.meta.dirname, "../src/cli/bin.ts");
-const PAGE = join(import.meta.dirname, "../docs/mcp-servers.md");
+const KAGED = fileURLToPath(new URL("../src/cli/bin.ts", import.meta.url));
+const PAGE = fileURLToPath(new URL("../docs/mcp-servers.md", import.meta.url));
 /** Shown in the table for the folder that the gallery makes. */
 const SHOWN_FOLDER = "/home/ada/notes";
 
