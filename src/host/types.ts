@@ -162,9 +162,9 @@ export interface Session {
    */
   takeContext(): string[];
   /** Makes the window of an agent smaller, by default the primary's. Never stalls and never throws for a plugin. */
-  compact(
-    request: Omit<CompactionRequest, "agent" | "session"> & { readonly agent?: string },
-  ): Promise<CompactionResult>;
+  compact<M extends { readonly role: string } = Message>(
+    request: Omit<CompactionRequest<M>, "agent" | "session"> & { readonly agent?: string },
+  ): Promise<CompactionResult<M>>;
   /** Ends the session; one that was started fires `SessionEnd`, whose handlers all run even where one blocks. */
   close(): Promise<{
     /** A handler that wants the agent to go on, as `Stop` of a hook file may; absent when none does. */
@@ -190,14 +190,14 @@ export interface HookFired {
   readonly blocked?: { readonly by: string; readonly reason: string };
 }
 
-/** A window to be compacted. */
-export interface CompactionRequest {
+/** A window to be compacted; `M` is the type of the caller's own messages, such as `ModelMessage` of the AI SDK. */
+export interface CompactionRequest<M = Message> {
   /** Agent path. */
   readonly agent: string;
   /** Session id. */
   readonly session: string;
   /** The window, oldest message first. */
-  readonly messages: Message[];
+  readonly messages: readonly M[];
   /** Why now, such as `threshold_crossed`. */
   readonly trigger: string;
   /** Tokens to come down to. Default: the target in project.yaml, else half of the window. */
@@ -292,7 +292,7 @@ export interface Host extends AsyncDisposable {
   /** Calls that wait for a person, for any front end. */
   readonly approvals: Approvals;
   /** {@link Session.compact} of a session. */
-  compact(request: CompactionRequest): Promise<CompactionResult>;
+  compact<M extends { readonly role: string } = Message>(request: CompactionRequest<M>): Promise<CompactionResult<M>>;
   /** Turns a knob: validates, updates the plugin, edits project.yaml. When the plugin refuses, the file stays as it was. */
   setKnob(agent: string, key: string, knob: string, value: unknown): Promise<void>;
   /** Plugins the project declares and nobody has: what the operator is asked. As long as there is one, it is pending. */
