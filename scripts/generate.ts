@@ -7,6 +7,7 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import process from "node:process";
+import agentTemplates from "./generators/agent_templates.ts";
 import conformance from "./generators/conformance.ts";
 import consoleFiles from "./generators/console_files.ts";
 import errorCodes from "./generators/error_codes.ts";
@@ -41,6 +42,7 @@ export const generators: readonly Generator[] = [
   sdkModule,
   relayModule,
   pluginTemplates,
+  agentTemplates,
   notesSdkJs,
   ticketsSdkJs,
   notesSdkDts,

@@ -13,6 +13,7 @@ import { addConfig } from "./commands/config.ts";
 import { addDoctor } from "./commands/doctor.ts";
 import { addHooks } from "./commands/hooks.ts";
 import { addHookspec } from "./commands/hookspec.ts";
+import { addInit } from "./commands/init.ts";
 import { addMcp } from "./commands/mcp.ts";
 import { addMcpAdd } from "./commands/mcp_add.ts";
 import { addMcpList } from "./commands/mcp_list.ts";
@@ -77,6 +78,7 @@ function program(terminal: Terminal, exit: (code: number) => void): Command {
     })
     .addHelpText("after", EXAMPLES + EXIT_CODES);
 
+  addInit(kaged, terminal);
   addDoctor(kaged, terminal, exit);
   addConfig(kaged, terminal);
   addSecret(kaged, terminal);

@@ -7,7 +7,7 @@
 import { countTokens, type Message } from "../core/compaction/messages.ts";
 import { canonicalText } from "../core/values/canonical_text.ts";
 import type { Session } from "../host/types.ts";
-import { type CompactOptions, compactMessages, type MessageForm, readWindow } from "./messages.ts";
+import { compactMessages, type CompactOptions, type MessageForm, readWindow } from "./messages.ts";
 
 /** Bounds of a window. */
 export interface WindowOptions extends CompactOptions {

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { basename, join, resolve } from "node:path";
+import { basename, resolve } from "node:path";
 import { type Command, Option } from "commander";
 import { HostError } from "../../core/errors/host_error.ts";
 import {
@@ -13,6 +13,7 @@ import {
   type ScaffoldRuntime,
 } from "../../operator/scaffold/scaffold.ts";
 import { shellWord } from "../../hooks/files/shell_words.ts";
+import { checkEmpty, fillFolder } from "../new_folder.ts";
 import { folderText } from "../plugin_place.ts";
 import type { Terminal } from "../terminal.ts";
 
@@ -69,19 +70,10 @@ async function makePlugin(
     });
   }
   const { files } = await terminal.runtime();
-  const kind = (await files.target(path))?.kind;
-  if (kind !== undefined && (kind !== "directory" || (await files.list(path)).length > 0)) {
-    const state = kind === "directory" ? "is not empty" : "is no folder";
-    throw new HostError("scaffold.not_empty", `"${path}" ${state}`, {
-      data: { path },
-      hint: "Name a new or empty folder",
-    });
-  }
-
+  await checkEmpty(files, path);
   const sdk = { "kaged_sdk.js": SDK_JS, "kaged_sdk.d.ts": SDK_DTS, "kaged_sdk.py": SDK_PY };
   const made = scaffold({ name, runtime: written, texts: { ...PLUGIN_TEMPLATES, ...sdk } });
-  await files.makeDir(path, { recursive: true, mode: 0o755 });
-  for (const [file, { content, mode }] of made) await files.write(join(path, file), content, mode);
+  await fillFolder(files, path, made);
   const { line, paint } = terminal.out;
   if (json) return terminal.out.json({ name, dir: path, runtime: written, files: [...made.keys()] });
   line(`${paint.green("✓")} Made ${paint.bold(name)} in ${path}`);
