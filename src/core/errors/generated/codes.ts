@@ -470,6 +470,7 @@ export type HostErrorCode =
   | "install.source_unreachable"
   | "install.git_missing"
   | "install.release_missing"
+  | "install.archive_invalid"
   | "install.unreadable"
   | "install.too_large"
   | "install.link_outside"
