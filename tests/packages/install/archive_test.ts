@@ -37,13 +37,24 @@ async function packed(stage: InstallStage, { format, root = "package", name = "p
 }
 
 /** One block of a tar archive, as nobody's tar would write it. */
-function entry(name: string, { type = "0", content = "", link = "", size = content.length, sum = 0 } = {}): Uint8Array {
+function entry(
+  name: string,
+  { type = "0", content = "", link = "", claimed, sum = 0 }: {
+    readonly type?: string;
+    readonly content?: string;
+    readonly link?: string;
+    /** Size that the header names; the content's when left out. */
+    readonly claimed?: number;
+    /** By how much the checksum is wrong. */
+    readonly sum?: number;
+  } = {},
+): Uint8Array {
   const header = new Uint8Array(512);
   const put = (at: number, text: string): void => header.set(strToU8(text), at);
   const octal = (value: number): string => `${value.toString(8).padStart(11, "0")}\0`;
   put(0, name);
   put(100, "0000644\0");
-  put(124, octal(size));
+  put(124, octal(claimed ?? content.length));
   put(148, " ".repeat(8));
   put(156, type);
   put(157, link);
@@ -163,7 +174,7 @@ test("an archive that is damaged, cut off or none at all is refused", async (t) 
   const whole = gzipSync(tar(entry("a", { content: "x" })));
   assert.match(await refusal(t, whole.subarray(0, whole.length - 12)), /it is damaged/);
   assert.match(await refusal(t, gzipSync(tar(entry("a", { sum: 1 })))), /it is damaged/);
-  assert.match(await refusal(t, gzipSync(tar(entry("a", { size: 9999 })))), /it is cut off/);
+  assert.match(await refusal(t, gzipSync(tar(entry("a", { claimed: 9999 })))), /it is cut off/);
   assert.match(await refusal(t, gzipSync(tar(entry("h", { type: "x", content: "99 path=x\n" })))), /it is damaged/);
   assert.match(await refusal(t, strToU8("<html>not found</html>")), /neither a tar nor a zip archive/);
   assert.match(await refusal(t, strToU8("PK\x03\x04nothing"), "x.zip"), /no zip archive/);

@@ -239,6 +239,7 @@ export type HostErrorCode =
   | "project.hook_illegal"
   | "project.version_mismatch"
   | "project.package_mismatch"
+  | "project.package_refused"
   | "project.second_compactor"
   | "project.invalid_delegate"
   | "project.unknown_tool"
