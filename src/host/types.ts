@@ -37,6 +37,8 @@ export interface HostOptions {
   readonly operatorId?: string | null;
   /** Package → folder the embedder vouches for, used in place of the store. */
   readonly plugins?: Readonly<Record<string, string>>;
+  /** Further packages the embedder vouches for: found as Node does, from the project's or another folder upwards. */
+  readonly pluginsFrom?: "node_modules" | { readonly folder: string };
   /** Folders of hookspecs that describe kinds of plugins, besides the one that project.yaml names. */
   readonly hookspecs?: readonly string[];
   /** The runtime it stands on. Default: the one the program runs on. */
