@@ -16,6 +16,8 @@ export interface ToolCallOptions {
   readonly onProgress?: (progress: unknown) => void;
   /** Called with text that handlers added for the next model call, also when the call then fails. */
   readonly onContext?: (texts: readonly string[]) => void;
+  /** A result of more bytes of text or JSON is kept for `read_result`. Default: as the session was opened. */
+  readonly maxResultBytes?: number;
 }
 
 /** How a tool or a method is called, and in which session. */
