@@ -13,7 +13,7 @@ import { failureOf, resultOf, type SessionResult } from "./result_parts.ts";
 export interface SessionToolsOptions {
   /** Path of the agent whose tools they are, and who calls them. Default `primary`. */
   readonly agent?: string;
-  /** Two tools in place of many: one that finds tools, one that calls them. Default false. */
+  /** `search_tools` and `call_tool` in place of a long list. Default false. */
   readonly search?: boolean;
 }
 
@@ -49,8 +49,7 @@ export interface SessionTool {
 
 /** Returns the tools that a session has now. */
 export function sessionTools(session: Session, options: SessionToolsOptions = {}): SessionTool[] {
-  const { agent } = options;
-  return session.tools(agent).map((tool) => sessionTool(session, tool, agent));
+  return session.tools(options).map((tool) => sessionTool(session, tool, options.agent));
 }
 
 function sessionTool(session: Session, tool: HostTool, agent: string | undefined): SessionTool {

@@ -22,6 +22,8 @@ export interface ToolCallOptions {
   readonly onAsk?: OnAsk;
   /** Awaited when the call has been allowed, before it is made; a rejection ends it. */
   readonly whenAllowed?: () => Promise<void>;
+  /** A result of more bytes of text or JSON is kept for `read_result`. Default: as the session was opened. */
+  readonly maxResultBytes?: number;
 }
 
 /** How a tool or a method is called, and in which session. */
