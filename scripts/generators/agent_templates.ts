@@ -38,7 +38,8 @@ export const AGENT_PROGRAMS: Readonly<Record<string, Readonly<Record<string, str
 ${programs.join("")}};
 
 /** Package → version that the programs are tried with. */
-export const FRAMEWORK_VERSIONS: Readonly<Record<string, string>> = ${JSON.stringify(dependencies, null, 2)};
+export const FRAMEWORK_VERSIONS: Readonly<Record<string, string>> = {
+${Object.entries(dependencies).map(([name, version]) => `  "${name}": "${version}",\n`).join("")}};
 `;
   },
 };
