@@ -212,6 +212,8 @@ test("N-036 arguments of the host's own tools are checked, and a closed session 
   await assert.rejects(session.callTool("search_tools", { query: "x", pattern: "y" }), invalid);
   await assert.rejects(session.callTool("call_tool", { name: "mail.send", arguments: "{}" }), invalid);
   await assert.rejects(session.callTool("read_result", { handle: "x", offset: -1 }), invalid);
+  const at = { agent: "primary", session: session.id };
+  await assert.rejects(h.host.callTool("search_tools", { query: "x" }, at), { code: "tool.unknown" });
   const aborted = { signal: AbortSignal.abort() };
   await assert.rejects(session.callTool("search_tools", { query: "x" }, aborted), { code: "protocol.cancelled" });
   await session.close();
