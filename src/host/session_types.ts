@@ -14,14 +14,14 @@ export interface SessionOptions {
   readonly usage?: boolean;
 }
 
-/** A window to be compacted. */
-export interface CompactionRequest {
+/** A window to be compacted; `M` is the type of the caller's own messages, such as `ModelMessage` of the AI SDK. */
+export interface CompactionRequest<M = Message> {
   /** Agent path. */
   readonly agent: string;
   /** Session id. */
   readonly session: string;
   /** The window, oldest message first. */
-  readonly messages: Message[];
+  readonly messages: readonly M[];
   /** Why now, such as `threshold_crossed`. */
   readonly trigger: string;
   /** Tokens to come down to. Default: the target in project.yaml, else half of the window. */
@@ -114,9 +114,9 @@ export interface Session {
     readonly counted: { readonly calls: number; readonly failed: number; readonly resultTokens: number } | null;
   }[];
   /** Makes the window of an agent smaller, by default the primary's. Never stalls and never throws for a plugin. */
-  compact(
-    request: Omit<CompactionRequest, "agent" | "session"> & { readonly agent?: string },
-  ): Promise<CompactionResult>;
+  compact<M extends { readonly role: string } = Message>(
+    request: Omit<CompactionRequest<M>, "agent" | "session"> & { readonly agent?: string },
+  ): Promise<CompactionResult<M>>;
   /** Ends the session; one that was started fires `SessionEnd`, whose handlers all run even where one blocks. */
   close(): Promise<{
     /** A handler that wants the agent to go on, as `Stop` of a hook file may; absent when none does. */

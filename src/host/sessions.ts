@@ -16,13 +16,13 @@ import type { HostHooks } from "./host_hooks.ts";
 import type { SessionOptions } from "./session_types.ts";
 import { OwnTools, type ToolPorts } from "./tool_own.ts";
 import { Transcript } from "./transcript.ts";
-import type { CompactionRequest, HostTool, Session, ToolCallOptions, ToolOutcome } from "./types.ts";
+import type { CompactionRequest, Host, HostTool, Session, ToolCallOptions, ToolOutcome } from "./types.ts";
 
 /** The host around its sessions. */
 interface SessionPorts extends Pick<HostHooks, "onStart" | "onEnd" | "onIdle">, ToolPorts {
   /** Walks a call through the gate. */
   pass(call: GateCall): Promise<ToolOutcome>;
-  compact(request: CompactionRequest): Promise<CompactionResult>;
+  compact: Host["compact"];
   /** A session has been closed. */
   onClosed(id: string): Promise<void>;
   readonly clock: Clock;
@@ -260,7 +260,9 @@ export class HostSession implements Session {
   }
 
   /** Makes the window of an agent smaller: work that winds the idle clock. */
-  async compact({ agent = PRIMARY, ...request }: Parameters<Session["compact"]>[0]): Promise<CompactionResult> {
+  async compact<M extends { readonly role: string } = Message>(
+    { agent = PRIMARY, ...request }: Omit<CompactionRequest<M>, "agent" | "session"> & { readonly agent?: string },
+  ): Promise<CompactionResult<M>> {
     this.#checkOpen();
     this.touch();
     return await this.#ports.compact({ ...request, agent, session: this.id });

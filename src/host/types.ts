@@ -213,7 +213,7 @@ export interface Host extends AsyncDisposable {
   /** Calls that wait for a person, for any front end. */
   readonly approvals: Approvals;
   /** {@link Session.compact} of a session. */
-  compact(request: CompactionRequest): Promise<CompactionResult>;
+  compact<M extends { readonly role: string } = Message>(request: CompactionRequest<M>): Promise<CompactionResult<M>>;
   /** Turns a knob: validates, updates the plugin, edits project.yaml. When the plugin refuses, the file stays as it was. */
   setKnob(agent: string, key: string, knob: string, value: unknown): Promise<void>;
   /** Plugins the project declares and nobody has: what the operator is asked. As long as there is one, it is pending. */
