@@ -280,6 +280,21 @@ test("N-036 in a background job call_tool is the job's own call, and waits for a
   assert.deepEqual([status, result], ["completed", '[2,"list",3]']);
 });
 
+test("N-036 who answers for one call is asked about the tool that call_tool names, and hears when it is allowed", async () => {
+  await using h = await hosted({ ...DESK, config: '[[tool_rules]]\ntool = "mail.*"\ndecision = "ask"\n' });
+  const session = h.host.openSession();
+  const heard: unknown[] = [];
+  const called = await session.callTool("call_tool", { name: "mail.send", arguments: { to: "x" } }, {
+    onAsk(request) {
+      heard.push([request.tool, request.arguments]);
+      return Promise.resolve({ decision: "allow", scope: "once" });
+    },
+    whenAllowed: () => Promise.resolve(void heard.push("allowed")),
+  });
+  assert.equal(toolOf(called), "send");
+  assert.deepEqual(heard, [["mail.send", { to: "x" }], "allowed"]);
+});
+
 test("N-036 usage counts what definitions and results of each plugin cost, by the host's own count", async () => {
   const counted: string[] = [];
   await using h = await hosted({
