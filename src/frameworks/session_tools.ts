@@ -15,6 +15,8 @@ export interface SessionToolsOptions {
   readonly agent?: string;
   /** `search_tools` and `call_tool` in place of a long list. Default false. */
   readonly search?: boolean;
+  /** A result of more bytes is kept, and `read_result` is offered. Default: as the session was opened. */
+  readonly maxResultBytes?: number;
 }
 
 /** How one call is made. */
@@ -49,10 +51,12 @@ export interface SessionTool {
 
 /** Returns the tools that a session has now. */
 export function sessionTools(session: Session, options: SessionToolsOptions = {}): SessionTool[] {
-  return session.tools(options).map((tool) => sessionTool(session, tool, options.agent));
+  const { maxResultBytes, ...of } = options;
+  const kept = maxResultBytes === undefined ? {} : { results: true };
+  return session.tools({ ...of, ...kept }).map((tool) => sessionTool(session, tool, options));
 }
 
-function sessionTool(session: Session, tool: HostTool, agent: string | undefined): SessionTool {
+function sessionTool(session: Session, tool: HostTool, how: SessionToolsOptions): SessionTool {
   const { name: fullName, alias: name, description, parametersSchema, definition } = tool;
   const title = definition?.["title"];
   return {
@@ -61,7 +65,7 @@ function sessionTool(session: Session, tool: HostTool, agent: string | undefined
     ...(typeof title === "string" && { title }),
     description,
     parameters: { properties: {}, ...parametersSchema, type: "object" },
-    call: (args, options = {}) => callTool(session, fullName, args, { ...options, agent }),
+    call: (args, options = {}) => callTool(session, fullName, args, { ...options, ...how }),
   };
 }
 
@@ -69,12 +73,13 @@ async function callTool(
   session: Session,
   name: string,
   args: unknown,
-  { agent, signal, onProgress, onAsk, whenAllowed }: SessionCallOptions & { readonly agent: string | undefined },
+  { agent, maxResultBytes, signal, onProgress, onAsk, whenAllowed }: SessionCallOptions & SessionToolsOptions,
 ): Promise<SessionResult> {
   const context: string[] = [];
   try {
     const { output } = await session.callTool(name, (args ?? {}) as Record<string, unknown>, {
       ...(agent !== undefined && { agent }),
+      ...(maxResultBytes !== undefined && { maxResultBytes }),
       ...(signal && { signal }),
       ...(onProgress && { onProgress }),
       ...(onAsk && { onAsk }),

@@ -5,8 +5,9 @@
  * @module
  */
 import { HostError } from "../core/errors/host_error.ts";
+import { type McpToolResult, toolResultIn } from "../core/mcp/tool_result.ts";
 import type { Ids } from "../core/ports/ports.ts";
-import { isLarger, largeResult, partOfJson } from "../core/tools/large_result.ts";
+import { largeResult, partOfJson } from "../core/tools/large_result.ts";
 import { matchesIn, rangeOf } from "../core/tools/read_text.ts";
 import { byteLength, cutText } from "../core/values/cut_text.ts";
 
@@ -65,17 +66,17 @@ export class KeptResults {
     const large = largeResult(output, maxBytes);
     if (!large) return output;
     const { kept, note } = this.#keep(large, maxBytes);
-    if (!large.beside) return { kept, note };
-    const text = `${note}\n\nIt begins:\n${kept.preview}`;
-    const { content, _meta } = large.beside;
-    return { content: [{ type: "text", text }, ...content], _meta: { ..._meta, [KEPT_KEY]: kept } };
+    return large.beside ? besideNote(large.beside, kept, note) : { kept, note };
   }
 
-  /** Returns a failure, or a short one where its message has more than `maxBytes`: a failed tool may say very much. */
+  /** Returns a failure, or a short one where it has more than `maxBytes`: a failed tool may say very much. */
   shownError(error: HostError, maxBytes: number): HostError {
-    if (!isLarger(error.message, maxBytes)) return error;
-    const { kept, note } = this.#keep({ type: "text", text: error.message }, maxBytes);
-    return new HostError(error.code, `${kept.preview}…`, { rpc: error.rpc, data: { kept }, hint: note, cause: error });
+    const { code, rpc, message } = error;
+    const large = largeResult((code === "mcp.tool_failed" && toolResultIn(error.data)) || message, maxBytes);
+    if (!large) return error;
+    const { kept, note } = this.#keep(large, maxBytes);
+    const data = { kept, ...(large.beside && besideNote(large.beside, kept, note)) };
+    return new HostError(code, `${kept.preview}…`, { rpc, data, hint: note, cause: error });
   }
 
   /** Answers `read_result`. Throws `result.unknown`, `result.dropped` or `tool.arguments_invalid`. */
@@ -130,4 +131,10 @@ export class KeptResults {
       hint: "Use the handle that the note of a kept result names; handles end with their session",
     });
   }
+}
+
+/** Returns the parts of a result that are shown, after the text that says where the rest is. */
+function besideNote({ content, _meta }: McpToolResult, kept: KeptResult, note: string): McpToolResult {
+  const text = `${note}\n\nIt begins:\n${kept.preview}`;
+  return { content: [{ type: "text", text }, ...content], _meta: { ..._meta, [KEPT_KEY]: kept } };
 }

@@ -270,6 +270,14 @@ test("N-036 a failure with more to say than is shown keeps its code, and its tex
   assert.ok(long.message.length < 600 && long.message.startsWith("trace trace"));
   assert.ok(long.hint!.includes(handle));
   assert.equal(await readAll(session, { handle }), "trace ".repeat(1_000));
+  const image = { type: "image", data: "AAAA", mimeType: "image/png" };
+  const structuredContent = { rows: "r".repeat(3_000) };
+  const odd = await failure("server.give", { value: { content: [image], structuredContent, isError: true } });
+  const { content } = odd.data as KeptContent;
+  assert.deepEqual([content.length, content[1]], [2, image]);
+  assert.ok(JSON.stringify([odd.message, odd.data]).length < 3_000);
+  const own = await failure("giver.fail", { text: "why ".repeat(1_000) });
+  assert.deepEqual(Object.keys(own.data as object), ["kept"]);
 });
 
 test("N-036 host.callTool and a run's tools.call hand out what their session keeps, and usage counts what is shown", async () => {

@@ -212,6 +212,8 @@ test("N-036 arguments of the host's own tools are checked, and a closed session 
   await assert.rejects(session.callTool("search_tools", { query: "x", pattern: "y" }), invalid);
   await assert.rejects(session.callTool("call_tool", { name: "mail.send", arguments: "{}" }), invalid);
   await assert.rejects(session.callTool("read_result", { handle: "x", offset: -1 }), invalid);
+  const at = { agent: "primary", session: session.id };
+  await assert.rejects(h.host.callTool("search_tools", { query: "x" }, at), { code: "tool.unknown" });
   const aborted = { signal: AbortSignal.abort() };
   await assert.rejects(session.callTool("search_tools", { query: "x" }, aborted), { code: "protocol.cancelled" });
   await session.close();
@@ -276,6 +278,21 @@ test("N-036 in a background job call_tool is the job's own call, and waits for a
   await h.host.approvals.answer(request!.id, { decision: "allow", scope: "once" });
   const { status, result } = await h.host.jobs.finished(id);
   assert.deepEqual([status, result], ["completed", '[2,"list",3]']);
+});
+
+test("N-036 who answers for one call is asked about the tool that call_tool names, and hears when it is allowed", async () => {
+  await using h = await hosted({ ...DESK, config: '[[tool_rules]]\ntool = "mail.*"\ndecision = "ask"\n' });
+  const session = h.host.openSession();
+  const heard: unknown[] = [];
+  const called = await session.callTool("call_tool", { name: "mail.send", arguments: { to: "x" } }, {
+    onAsk(request) {
+      heard.push([request.tool, request.arguments]);
+      return Promise.resolve({ decision: "allow", scope: "once" });
+    },
+    whenAllowed: () => Promise.resolve(void heard.push("allowed")),
+  });
+  assert.equal(toolOf(called), "send");
+  assert.deepEqual(heard, [["mail.send", { to: "x" }], "allowed"]);
 });
 
 test("N-036 usage counts what definitions and results of each plugin cost, by the host's own count", async () => {

@@ -73,7 +73,7 @@ function wholeOf({ content, structuredContent }: McpToolResult): { type: "text" 
 }
 
 /** Whether a text has more than `maxBytes` as UTF-8. */
-export function isLarger(text: string, maxBytes: number): boolean {
+function isLarger(text: string, maxBytes: number): boolean {
   if (text.length > maxBytes) return true;
   return text.length * 3 > maxBytes && byteLength(text) > maxBytes;
 }

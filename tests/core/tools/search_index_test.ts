@@ -61,6 +61,8 @@ test("N-036 equal tools come in the order of their names, however they were list
   const tools = ["c.same", "a.same", "b.same"].map((name) => tool(name, "does one thing"));
   assert.deepEqual(found(tools, "thing"), ["a.same", "b.same", "c.same"]);
   assert.deepEqual(found(tools, "  …  "), ["a.same", "b.same", "c.same"]);
+  const alike = [tool("y1.same", "alpha"), tool("x1.same", "gamma")];
+  for (const query of ["alpha gamma", "gamma alpha"]) assert.deepEqual(found(alike, query), ["x1.same", "y1.same"]);
   assert.deepEqual(found([], "thing"), []);
 });
 
