@@ -4,9 +4,9 @@
  * @module
  */
 import { execFileSync } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import type { RuntimeCommand } from "./runtimes.ts";
@@ -63,13 +63,9 @@ export function measureImport(runtimes: readonly RuntimeCommand[], rounds: numbe
 
 /** Makes a project that has the package, as npm would lay it out. */
 function install(dir: string): void {
-  const { name, dependencies } = JSON.parse(readFileSync(join(checkout, "npm/package/package.json"), "utf8"));
+  const { name } = JSON.parse(readFileSync(join(checkout, "npm/package/package.json"), "utf8"));
   writeFileSync(join(dir, "package.json"), JSON.stringify({ type: "module", dependencies: { [name]: "*" } }));
   cpSync(join(checkout, "npm/package"), join(dir, "node_modules", name), { recursive: true });
-  for (const each of Object.keys(dependencies)) {
-    mkdirSync(dirname(join(dir, "node_modules", each)), { recursive: true });
-    symlinkSync(join(checkout, "node_modules", each), join(dir, "node_modules", each));
-  }
 }
 
 interface Least {

@@ -276,6 +276,30 @@ test("K-054 install from real git over loopback: the newest tag of a range, plai
   assert.doesNotMatch(nowhere.stderr, /\n\s+at /);
 });
 
+test("N-037 an archive is installed and upgraded by its path, and the record names it", async (t) => {
+  const { dir, home, kaged } = await bench(t);
+  const pack = async (version: string): Promise<string> => {
+    await plugin(join(dir, version, "package"), { version, capabilities: [] });
+    spawnSync("tar", ["-czf", join(dir, `pi-${version}.tgz`), "-C", join(dir, version), "package"]);
+    return `pi-${version}.tgz`;
+  };
+  const first = await kaged("plugin", "install", await pack("1.0.0"));
+  assert.ok(first.stdout.includes("✓ Installed oh-my-pi 1.0.0"), first.stdout + first.stderr);
+  const row = async () => JSON.parse((await kaged("plugin", "list", "--json")).stdout).plugins[0];
+  assert.equal((await row()).source, join(dir, "pi-1.0.0.tgz"));
+  const next = await kaged("plugin", "upgrade", "oh-my-pi", `./${await pack("1.1.0")}`);
+  assert.ok(next.stdout.includes("✓ Upgraded oh-my-pi to 1.1.0"), next.stdout + next.stderr);
+  const again = await kaged("plugin", "upgrade", "oh-my-pi");
+  assert.match(again.stdout, /1\.1\.0 is installed already/, "from the archive that the record names");
+  await writeFile(join(dir, "bad.tgz"), "no archive");
+  const bad = await kaged("plugin", "install", "./bad.tgz");
+  assert.match(
+    bad.stderr,
+    /^error\[install\.archive_invalid\]: Cannot unpack ".*bad\.tgz": .*\n {2}hint: Ask its author/,
+  );
+  assert.deepEqual((await readdir(join(home, "run"))).filter((name) => name.startsWith("fetch")), []);
+});
+
 test("K-053 on a terminal nothing is fetched before the first yes", async (t) => {
   if (!await canUseTerminal(t)) return;
   const { dir, terminal } = await bench(t);

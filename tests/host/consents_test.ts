@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { chmod, cp, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
@@ -29,6 +30,28 @@ const lackingIn = (host: Host) => host.plugins().map(({ version, state, error })
 
 const recordIn = async (root: string, name: string) =>
   (await readLocalConfig(join(root, "home"), files)).records.get(name);
+
+test("N-037 a plugin in an archive of the project is offered and installed, and what was unpacked goes", async (t) => {
+  const root = await scratchDir(t);
+  await using plugin = await fixturePlugin("echo");
+  await mkdir(join(root, "music"));
+  execFileSync("tar", ["-czf", join(root, "music/echo.tgz"), "-C", plugin.dir, "."]);
+  const unpacked = async () => (await readdir(join(root, "home/run"))).filter((name) => name.startsWith("fetch"));
+  {
+    await using host = await projectWith(root, "music", { e: { package: "@test/echo", source: "./echo.tgz" } });
+    const { pending: [request] } = await host.start();
+    assert.deepEqual([request?.step, request?.error, request?.offer?.source], [
+      "grant",
+      null,
+      join(root, "music/echo.tgz"),
+    ]);
+    assert.equal((await unpacked()).length, 1);
+    await host.approve(request!.id, { hash: request!.offer!.hash });
+    assert.equal(host.plugins()[0]?.state, "running");
+  }
+  assert.deepEqual(await unpacked(), []);
+  assert.equal((await recordIn(root, "echo"))?.source, join(root, "music/echo.tgz"));
+});
 
 test("K-053 a plugin of the project's own folder is offered, granted by name, installed for that project and started", async (t) => {
   const root = await scratchDir(t);
