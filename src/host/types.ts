@@ -41,6 +41,8 @@ export interface HostOptions {
   readonly hookspecs?: readonly string[];
   /** The runtime it stands on. Default: the one the program runs on. */
   readonly runtime?: Runtime;
+  /** Node, Bun or Deno that runs plugins' `js`, relay and storage. Default: this one; a compiled program looks for one. */
+  readonly js?: string;
   /**
    * Folder for tapes: the wire of each process of each plugin, without the operator's secrets, for `kaged replay`.
    * Absent: nothing is recorded. {@link onWarning} reports a tape that cannot be written.

@@ -9,6 +9,8 @@ export type HostErrorCode =
   | "host.interrupted"
   | "host.stopped"
   | "host.tracing_missing"
+  | "host.js_missing"
+  | "host.js_unusable"
   | "host.runtime_old"
   | "agent.unknown"
   | "session.unknown"
