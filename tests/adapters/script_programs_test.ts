@@ -49,7 +49,7 @@ test("N-037 a path in js that starts no JavaScript files is refused with what is
   };
   for (const [path, message] of Object.entries(cases)) {
     await assert.rejects(runtime.scripts(path), {
-      code: "host.js_unusable",
+      code: "cage.js_unusable",
       message,
       hint: "Name one of node 24.15, bun 1.4, deno 2.9, or newer",
     });
@@ -70,7 +70,7 @@ test("N-037 a compiled program on a machine without a runtime says which setting
   await shim(`${folder}/bun`, "1.4.0");
   const scripts = compiled("/opt/agent", [folder], { BUN_BE_BUN: "1" });
   await assert.rejects(scripts(), {
-    code: "host.js_missing",
+    code: "cage.js_missing",
     message: `This program is compiled and starts no JavaScript files, and ${folder} hold no runtime for them: ` +
       `"${folder}/bun" is a script that starts another program`,
     hint: "Set the option js to the path of one of node 24.15, bun 1.4, deno 2.9 or newer, or runtimes.js in " +
@@ -89,7 +89,7 @@ test("N-037 a compiled program starts files itself only where its runtime has a 
     env: { BUN_BE_BUN: "1" },
   });
   await assert.rejects(compiled(PROGRAMS.deno, [])(PROGRAMS.deno), {
-    code: "host.js_unusable",
+    code: "cage.js_unusable",
     message:
       `Cannot run JavaScript files with "${PROGRAMS.deno}": it is this compiled program, which would start itself`,
   });

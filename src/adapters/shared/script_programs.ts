@@ -81,7 +81,7 @@ function programOf(name: Name, executable: string, env: ScriptProgram["env"] = {
 
 async function namedProgram(path: string, own: OwnProgram): Promise<ScriptProgram> {
   const unusable = (why: string, hint = `Name one of ${NEEDED}, or newer`): HostError =>
-    new HostError("host.js_unusable", `Cannot run JavaScript files with "${path}": ${why}`, { data: { path }, hint });
+    new HostError("cage.js_unusable", `Cannot run JavaScript files with "${path}": ${why}`, { data: { path }, hint });
   const real = await files.realPath(path).catch((error) => {
     throw unusable(messageOf(error));
   });
@@ -113,7 +113,7 @@ async function installedProgram(
     ? ""
     : "; js: process.execPath works too, and lets plugins read this program's own file";
   throw new HostError(
-    "host.js_missing",
+    "cage.js_missing",
     `This program is compiled and starts no JavaScript files, and ${folders.join(" and ")} hold no runtime for them` +
       (passed.length > 0 ? `: ${passed.join(", ")}` : ""),
     {

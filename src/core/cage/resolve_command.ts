@@ -34,7 +34,7 @@ export interface CommandPlaces {
 /**
  * Returns the command as it runs in the cage, with the mounts it needs.
  *
- * @throws {HostError} `cage.command_missing`, `cage.command_shim`, `host.js_missing` or `host.js_unusable`.
+ * @throws {HostError} `cage.command_missing`, `cage.command_shim`, `cage.js_missing` or `cage.js_unusable`.
  */
 export async function resolveCommand(
   manifest: Manifest,

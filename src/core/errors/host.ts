@@ -18,18 +18,6 @@ export const HOST_ERRORS: Readonly<Record<string, ErrorRow>> = {
     "Tracing was asked for and @opentelemetry/api is not installed",
     "Install it, or leave the option out",
   ),
-  "host.js_missing": row(
-    -32603,
-    500,
-    "The program is compiled, and no JavaScript runtime was found for its plugins",
-    "Set the option js to one, or install one",
-  ),
-  "host.js_unusable": row(
-    -32602,
-    400,
-    "The program named by js runs no JavaScript files, or is too old",
-    "Name a Node, Bun or Deno that is new enough",
-  ),
   "host.runtime_old": row(-32603, 500, "The runtime is older than the host needs", "Use a newer one"),
   "agent.unknown": row(-32602, 404, "The project has no such agent", "Use a path such as primary.subagents.researcher"),
   "session.unknown": row(-32602, 404, "No such session is open", "Open it with openSession()"),

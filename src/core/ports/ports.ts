@@ -257,8 +257,8 @@ export interface Runtime {
   readonly isCompiled: boolean;
   /**
    * Returns the program that starts JavaScript files: the one at `path`, an absolute path; without it the runtime itself,
-   * and for a compiled program a runtime that is installed where cages look for programs. Rejects with `host.js_missing`
-   * or `host.js_unusable`; the next call tries again.
+   * and for a compiled program a runtime that is installed where cages look for programs. Rejects with `cage.js_missing`
+   * or `cage.js_unusable`; the next call tries again.
    */
   scripts(path?: string): Promise<ScriptProgram>;
   /** Operating system as the runtime names it, such as `linux`. */
