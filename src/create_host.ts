@@ -35,6 +35,7 @@ export async function createHost(options: HostOptions): Promise<Host> {
   const home = homeFolder(options.home === undefined ? undefined : resolve(options.home), runtime.env);
   requirePermissions(runtime.missingPermissions(home));
   const plugins = Object.entries(options.plugins ?? {}).map(([pkg, dir]) => [pkg, resolve(dir)]);
+  const folder = typeof options.pluginsFrom === "object" ? options.pluginsFrom?.folder : undefined;
   await runtime.files.makeDir(home, { recursive: true, mode: 0o700 });
   const realHome = await runtime.files.realPath(home);
   await checkHome(realHome, runtime);
@@ -57,6 +58,7 @@ export async function createHost(options: HostOptions): Promise<Host> {
     },
     project: resolve(options.project),
     plugins: Object.fromEntries(plugins),
+    ...(folder !== undefined && { pluginsFrom: { folder: resolve(folder) } }),
     ...(options.hookspecs && { hookspecs: options.hookspecs.map((dir) => resolve(dir)) }),
     ...(options.record !== undefined && { record: resolve(options.record) }),
   });

@@ -8,7 +8,14 @@
 import { resolve } from "node:path";
 import { HostError } from "../core/errors/host_error.ts";
 import type { InstallRecord, LocalConfig, SystemValues } from "../core/project/local_config.ts";
-import { isAddress, isServerOrigin, parseSource, type Source } from "../packages/install/source.ts";
+import {
+  isAddress,
+  isArchive,
+  isServerOrigin,
+  parseSource,
+  pathSource,
+  type Source,
+} from "../packages/install/source.ts";
 import { placesOf } from "./options.ts";
 import { type RunFlags, type RunPlaces, withPlaces } from "./run_options.ts";
 import type { Terminal } from "./terminal.ts";
@@ -55,16 +62,16 @@ export async function withPlugin<T>(
 }
 
 /**
- * Reads a source that a command names: a folder with a slash, or an address.
+ * Reads a source that a command names: a folder with a slash, an archive, or an address.
  *
  * @throws {HostError} `install.source_invalid` for a bare name, or as {@link parseSource} does.
  */
 export async function sourceOf(text: string, terminal: Terminal, allowHttp = false): Promise<Source> {
   if (isAddress(text) || isServerOrigin(text)) return parseSource(text, { allowHttp });
-  if (isFolder(text)) return { kind: "path", path: resolve(terminal.cwd, text) };
+  if (isFolder(text) || isArchive(text)) return pathSource(resolve(terminal.cwd, text));
   throw new HostError(
     "install.source_invalid",
-    `"${text}" is a name, and plugins are installed from folders or addresses`,
+    `"${text}" is a name, and plugins are installed from folders, archives or addresses`,
     {
       data: { source: text },
       hint: await folderHint(text, terminal) ?? "Name a folder by its path, such as ./folder, or https://…",

@@ -14,11 +14,12 @@ import { changesVariables, withSecretsOf } from "../core/manifest/secret_fields.
 import { askedCapabilities, coveredBy, withheldOf } from "../core/manifest/withheld.ts";
 import { type InstallRecord, readLocalConfig } from "../core/project/local_config.ts";
 import type { RefusedPlugin } from "../core/project/refused_plugins.ts";
-import type { MissingPlugin, ResolvedInstance } from "../core/project/types.ts";
+import type { MissingPlugin } from "../core/project/types.ts";
 import type { Replacement } from "../core/supervisor/types.ts";
 import { canonicalText } from "../core/values/canonical_text.ts";
 import { auditRefusals } from "./audit_load.ts";
-import { type HostPlaces, type HostProject, loadHostProject } from "./host_project.ts";
+import { noteVouched } from "./host_places.ts";
+import { type HostPlaces, type HostProject, isVouchedFor, loadHostProject } from "./host_project.ts";
 import type { HostPins } from "./host_pins.ts";
 import type { HostStorage } from "./host_storage.ts";
 import { keepRefused } from "./keep_refused.ts";
@@ -34,6 +35,8 @@ export interface HostPackagesOptions extends SyncPorts {
   readonly ports: InstallPorts;
   readonly storage: HostStorage;
   readonly pins: Pick<HostPins, "load" | "settled">;
+  /** Reports trouble that ends nothing to the embedder. */
+  warn(message: string): void;
   /** Returns the other hosts of this home, for an upgrade of a plugin. */
   readonly otherHosts?: (plugin: string) => Promise<readonly UpgradeHost[]>;
 }
@@ -236,12 +239,8 @@ export class HostPackages {
   async #recordOf(plugin: string): Promise<InstallRecord | null> {
     const { model, ports } = this.#options;
     const own = model.project.instances.find((one) => one.plugin === plugin);
-    if (own && this.#isVouchedFor(own)) return null;
+    if (own && isVouchedFor(own)) return null;
     return (await readLocalConfig(ports.home, ports.runtime.files)).records.get(plugin) ?? null;
-  }
-
-  #isVouchedFor(one: ResolvedInstance): boolean {
-    return Object.hasOwn(this.#options.places.plugins, one.package);
   }
 
   /**
@@ -252,7 +251,7 @@ export class HostPackages {
     const { model, supervisor, storage } = this.#options;
     const isRefused = model.isRefused(plugin);
     const before = isRefused ? [] : model.instancesOf(plugin);
-    if (!isRefused) checkReloadable(plugin, before, this.#options, (one) => this.#isVouchedFor(one));
+    if (!isRefused) checkReloadable(plugin, before, this.#options, isVouchedFor);
     const outcome = await sync();
     const isTaken = !isRefused && model.refused.some((one) => one.plugin === plugin && isLacking(one));
     if (model.isRefused(plugin) && !isTaken) model.instancesOf(plugin); // Throws with the reason.
@@ -312,6 +311,7 @@ export class HostPackages {
     const { model, audit, pins } = this.#options;
     const { refusals } = model.project;
     await pins.load(fresh.resolved.instances);
+    await noteVouched(fresh.resolved.instances, this.#options);
     const outcome = await syncPlugins(fresh, this.#options, renewal);
     await pins.settled(); // An upgrade shows how the tools differ: by then they are pinned.
     auditRefusals(fresh.resolved, refusals, audit);

@@ -19,6 +19,8 @@ export interface HostPlaces {
   readonly home: string;
   /** Package → folder the embedder vouches for. */
   readonly plugins: Readonly<Record<string, string>>;
+  /** Folder whose `node_modules`, and those above it, hold packages the embedder vouches for. */
+  readonly packagesFrom?: string;
   readonly runtime: Runtime;
 }
 
@@ -32,16 +34,22 @@ export interface HostProject extends Pick<LoadedProject, "project" | "resolved" 
   isEnabled(instance: ResolvedInstance): boolean;
 }
 
+/** Whether the embedder vouches for an instance: nothing pins the hash of its files. */
+export function isVouchedFor({ hash }: ResolvedInstance): boolean {
+  return hash === undefined;
+}
+
 /**
  * Reads and resolves a project.
  *
  * @throws {HostError} `project.*`, `local.*` or `config.*` when a file cannot be used. A plugin that cannot is in the
  * result.
  */
-export async function loadHostProject({ dir, home, plugins, runtime }: HostPlaces): Promise<HostProject> {
+export async function loadHostProject({ runtime, ...places }: HostPlaces): Promise<HostProject> {
+  const { home } = places;
   const { files } = runtime;
   const [{ local, ...loaded }, operator] = await Promise.all([
-    loadProject({ dir, home, plugins, files, env: (name) => runtime.env(name), read: referenceReader(runtime) }),
+    loadProject({ ...places, files, env: (name) => runtime.env(name), read: referenceReader(runtime) }),
     readOperatorConfig(home, files),
   ]);
   const { instances, missing, refusals } = loaded.resolved;
@@ -61,7 +69,6 @@ export async function loadHostProject({ dir, home, plugins, runtime }: HostPlace
     ...loaded,
     operator,
     ruleWarnings: netRuleWarnings(operator.netRules, [...known, ...others]),
-    isEnabled: ({ package: pkg, plugin }) =>
-      Object.hasOwn(plugins, pkg) || (local.records.get(plugin)?.enabled ?? false),
+    isEnabled: (one) => isVouchedFor(one) || (local.records.get(one.plugin)?.enabled ?? false),
   };
 }

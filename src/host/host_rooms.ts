@@ -6,7 +6,6 @@
 import { type Audit, createAudit } from "../core/audit/audit.ts";
 import { maskedAudit } from "../core/audit/masked_audit.ts";
 import { openTrails } from "../core/audit/open_trails.ts";
-import { HostError } from "../core/errors/host_error.ts";
 import type { Recorder } from "../core/wire/tape/record_tape.ts";
 import { createEmitter, type Emitter } from "../events/emitter.ts";
 import { createHookDispatcher, type HookContext } from "../hooks/sources/plugin/fire_hook.ts";
@@ -25,6 +24,7 @@ import { FailedReloads } from "./failed_reloads.ts";
 import { type CallPlugin, callPlugin } from "./call_plugin.ts";
 import { passGate } from "./gate.ts";
 import { warningLine } from "../core/project/net_rule_warnings.ts";
+import { hostPlaces, noteVouched } from "./host_places.ts";
 import { type HostProject, loadHostProject } from "./host_project.ts";
 import { HeldConnections } from "./held_connections.ts";
 import { askForLoop, type HostDesk, hostDesk } from "./host_desk.ts";
@@ -123,14 +123,14 @@ const IDLE_WINDOW_MS = 300_000;
 export async function openRooms(options: HostCoreOptions, host: () => Host): Promise<HostRooms> {
   const { runtime, home } = options;
   const { clock } = runtime;
-  const dir = await projectDir(options.project, runtime);
-  const places = { dir, home, plugins: options.plugins ?? {}, runtime };
+  const places = await hostPlaces(options);
   await settlePackages({ runtime, home, audit: { emit() {} } });
   const loaded = await loadHostProject(places);
   const { id: projectId } = loaded.resolved;
   await recordProject(loaded.resolved, home, runtime);
   const ground = await layGround(options, loaded, await loadTracing(options.tracing));
   const { model, pins, audit, tracing, warn } = ground;
+  await noteVouched(loaded.resolved.instances, { places, audit, warn });
   const { rules, desk, ruleWatch } = openDesk(ground, () => jobs, () => store);
   const held = new HeldConnections({ ...ground, rules, desk, clock, packages: () => store });
   const mcp: HostMcpRoom = new HostMcpRoom({
@@ -168,6 +168,7 @@ export async function openRooms(options: HostCoreOptions, host: () => Host): Pro
     storage,
     failedReloads,
     audit,
+    warn,
     onAdopted({ project }) {
       // The operator's rules may have changed since the files were read: their own watch has them.
       rules.replace(rules.operator, project);
@@ -332,15 +333,3 @@ const listenerWarning =
   (warn: (message: string) => void) =>
   ({ event, kind, error }: { event: string; kind: string; error: unknown }): void =>
     warn(`A listener of "${event}" ${kind === "failed" ? "failed" : `missed it (${kind})`}: ${String(error)}`);
-
-async function projectDir(path: string, { files }: Runtime): Promise<string> {
-  try {
-    return await files.realPath(path);
-  } catch (cause) {
-    throw new HostError("project.missing", `The folder "${path}" does not exist`, {
-      data: { dir: path },
-      hint: 'Name a folder that holds project.yaml; "primary: {}" is a whole one',
-      cause,
-    });
-  }
-}

@@ -34,7 +34,10 @@ export function addPluginInstall(parent: Command, terminal: Terminal): void {
         "disabled. Without a terminal nothing is asked, and only the capabilities that --grant names are granted.\n" +
         "The plugin runs without those that --withhold names, until you grant them (kaged plugin grant).",
     )
-    .argument("<source>", "a folder by its path, such as ./notes, https://… or git+https://…")
+    .argument(
+      "<source>",
+      "a folder or an archive by its path, such as ./notes or ./notes.tgz, https://… or git+https://…",
+    )
     .option("--package <name>", "package it is known by in projects, such as @kaged/memory-markdown")
     .addHelpText("after", INSTALL_EXAMPLES);
   operate(addInstallOptions(install), terminal, installSource);
@@ -46,7 +49,7 @@ export function addPluginInstall(parent: Command, terminal: Terminal): void {
         "that you withheld stay withheld unless --grant names them.",
     )
     .argument("<name>", "the plugin's name")
-    .argument("[source]", "a folder, https://… or git+https://… (default: where it was installed from)")
+    .argument("[source]", "a folder, an archive, https://… or git+https://… (default: where it was installed from)")
     .addHelpText("after", UPGRADE_EXAMPLES);
   operate(addInstallOptions(upgrade), terminal, upgradePlugin);
 }
@@ -75,6 +78,7 @@ export function maxFilesOption(): Option {
 const INSTALL_EXAMPLES = `
 Examples:
   kaged plugin install ./oh-my-pi
+  kaged plugin install ./oh-my-pi-1.4.0.tgz
   kaged plugin install https://github.com/example/oh-my-pi --release ^1.4
   kaged plugin install ./oh-my-pi --grant read:fs:/opt/oh-my-pi --grant exec:bash:/opt/oh-my-pi
   kaged plugin install ./oh-my-pi --grant read:fs:/opt/oh-my-pi --withhold exec:bash:/opt/oh-my-pi

@@ -59,12 +59,7 @@ export interface AuditData extends CompactionAuditData, ApprovalAuditData, McpAu
   /** Its handshake is complete. */
   "plugin.initialized": { methods_count: number; capabilities_count: number };
   /** The host called one of its methods. */
-  "plugin.method_called": {
-    method: string;
-    operator_id: string | null;
-    project_id: string | null;
-    agent_path: string | null;
-  };
+  "plugin.method_called": { method: string } & Record<"operator_id" | "project_id" | "agent_path", string | null>;
   /** A call of the host ended. */
   "plugin.method_returned": { method: string; duration_ms: number; success: boolean };
   /** Manifest and process name different methods. */
@@ -101,6 +96,8 @@ export interface AuditData extends CompactionAuditData, ApprovalAuditData, McpAu
   "plugin.installed": InstalledAudit & { version: string; local: boolean };
   /** An operator installed another version in its place. */
   "plugin.upgraded": InstalledAudit & VersionAudit;
+  /** A host found it in `node_modules`, new or with other files than at the start before; `source` is its folder. */
+  "plugin.vouched": InstalledAudit & { version: string; old_version: string | null; old_hash: string | null };
   /** A version that an operator installed could not start where the one before ran: that one is back. */
   "plugin.upgrade_undone": { version: string; failed_version: string; error_code: string; error_message: string };
   /** An operator granted or withheld capabilities of it; the lists are those that hold from then on. */
@@ -280,6 +277,7 @@ export const TRAIL_OF: Readonly<Record<AuditType, Trail>> = {
   "plugin.installed": "audit",
   "plugin.upgraded": "audit",
   "plugin.uninstalled": "audit",
+  "plugin.vouched": "audit",
   "plugin.upgrade_undone": "audit",
   "plugin.grants_changed": "audit",
   "plugin.refused": "audit",

@@ -24,6 +24,7 @@ export const INSTALL_ERRORS: Readonly<Record<string, ErrorRow>> = {
   "install.source_unreachable": row(-32603, 502, "The address could not be fetched", "Try again, or use a folder"),
   "install.git_missing": row(-32603, 500, "There is no git to fetch with", "Install git, or install from a folder"),
   "install.release_missing": row(-32602, 404, "No tag of the repository fits", "Ask for a release that has a tag"),
+  "install.archive_invalid": row(-32602, 422, "An archive cannot be unpacked safely", "Install the unpacked folder"),
   "install.unreadable": row(-32603, 500, "A file of the plugin cannot be read", "Check its permissions"),
   "install.too_large": row(-32602, 413, "The plugin is larger than it may be", "Remove what it does not need"),
   "install.link_outside": row(-32602, 422, "A link in the plugin leads out of it", "Ask the author to remove it"),

@@ -52,6 +52,10 @@ export const PROJECT_ERRORS: Readonly<Record<string, ErrorRow>> = {
       "The installed plugin of that name comes from another package",
       "Uninstall it, or name its package",
     ],
+    package_refused: [
+      "A package in node_modules cannot be a plugin",
+      "Name a package that is one, or vouch for its folder in plugins",
+    ],
     second_compactor: ["Two plugins of one agent are compactors", "Declare one compactor for each agent"],
     invalid_delegate: [
       "Compaction is delegated to no compactor of the agent",

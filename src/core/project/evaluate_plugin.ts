@@ -11,6 +11,7 @@ import { defined } from "../values/plain_data.ts";
 import { shown } from "../values/shown_value.ts";
 import { type CascadeEntry, type EffectiveDeclaration, failure } from "./cascade.ts";
 import type { FoundPlugin } from "./locate.ts";
+import { npmInstall } from "./node_modules.ts";
 import { configError, type ConfigPlaces, type ConfigProblem, pluginConfig } from "./plugin_config.ts";
 import { type Project, type ResolvedPlugin, stepsTo } from "./types.ts";
 import { isInRange } from "./version_range.ts";
@@ -22,7 +23,7 @@ import { isInRange } from "./version_range.ts";
 export async function evaluatePlugin(
   project: Project,
   entry: CascadeEntry,
-  { declaration, found: { manifest, dir, hash, system }, instance, base, localFile }: {
+  { declaration, found: { manifest, dir, hash, contentHash, system }, instance, base, localFile }: {
     readonly declaration: EffectiveDeclaration;
     readonly found: FoundPlugin;
     readonly instance: string;
@@ -38,7 +39,10 @@ export async function evaluatePlugin(
     if (await isInRange(version, range)) continue;
     const message = `Plugin "${name}" has version ${version}, which is not in ${shown(range)}`;
     const data = { name, version, range };
-    errors.push(failure(project, entry, { code: "project.version_mismatch", field: "version", message, data }));
+    const hint = contentHash === undefined ? {} : { hint: npmInstall(declaration.package, range) };
+    errors.push(
+      failure(project, entry, { code: "project.version_mismatch", field: "version", message, data, ...hint }),
+    );
   }
   for (const hook of declaration.hooks ?? []) {
     if (manifest.hooks.includes(hook)) continue;
@@ -71,7 +75,7 @@ export async function evaluatePlugin(
     package: declaration.package,
     plugin: name,
     dir,
-    ...defined({ hash }),
+    ...defined({ hash, contentHash }),
     manifest,
     isolation,
     instance,

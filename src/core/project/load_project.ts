@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { defined } from "../values/plain_data.ts";
 import { type LocalConfig, readLocalConfig } from "./local_config.ts";
 import { type LocateOptions, pluginLocator } from "./locate.ts";
 import type { ValueSources } from "./references.ts";
@@ -11,7 +12,7 @@ import { resolveProject } from "./resolve_project.ts";
 import type { Project, ResolvedProject } from "./types.ts";
 
 /** Where a project is, and what it may use. */
-export interface LoadOptions extends Pick<LocateOptions, "plugins" | "home" | "files">, ValueSources {
+export interface LoadOptions extends Pick<LocateOptions, "plugins" | "packagesFrom" | "home" | "files">, ValueSources {
   /** The project's folder, absolute. */
   readonly dir: string;
 }
@@ -31,11 +32,12 @@ export interface LoadedProject {
  * @throws {HostError} `project.*` or `local.*` when a file cannot be read; what is wrong with one plugin is in the result.
  */
 export async function loadProject(options: LoadOptions): Promise<LoadedProject> {
-  const { dir, home, plugins = {}, files, ...sources } = options;
+  const { dir, home, plugins = {}, packagesFrom, files, ...sources } = options;
   const [project, local] = await Promise.all([readProject(dir, files), readLocalConfig(home, files)]);
   const resolve = (written: Project): Promise<ResolvedProject> => {
-    const locate = pluginLocator({ plugins, home, local, files, projectId: written.id });
-    return resolveProject({ project: written, local, locate, ...sources });
+    const beside = defined({ packagesFrom });
+    const locate = pluginLocator({ plugins, ...beside, home, local, files, projectId: written.id });
+    return resolveProject({ project: written, local, locate, ...beside, ...sources });
   };
   return { project, local, resolved: await resolve(project), resolve };
 }

@@ -8,6 +8,7 @@ import { type ParsedManifest, readManifest } from "../manifest/read_manifest.ts"
 import { grantedManifest } from "../manifest/withheld.ts";
 import type { Files } from "../ports/ports.ts";
 import type { InstallRecord, LocalConfig } from "./local_config.ts";
+import { findPackage } from "./node_modules.ts";
 import { type SystemSide, systemSide } from "./plugin_config.ts";
 import type { ValueSources } from "./references.ts";
 import type { Issue } from "./types.ts";
@@ -16,8 +17,10 @@ import type { Issue } from "./types.ts";
 export interface LocatedPlugin extends ParsedManifest {
   /** Absolute path of its folder. */
   readonly dir: string;
-  /** Hash its folder must have; absent for a folder that the embedder names. */
+  /** Hash its folder must have; absent for a folder that the embedder vouches for. */
   readonly hash?: string;
+  /** Hash of its files as they were found in `node_modules`; absent for any other. */
+  readonly contentHash?: string;
 }
 
 /** Finds a plugin by its package: null when it is not installed; rejects with why it cannot be used. */
@@ -27,6 +30,8 @@ export type Locate = (pkg: string) => Promise<LocatedPlugin | null>;
 export interface LocateOptions {
   /** Package → folder the embedder vouches for: looked at first. */
   readonly plugins?: Readonly<Record<string, string>>;
+  /** Folder whose `node_modules`, and those above it, are looked at next; absent: none are. */
+  readonly packagesFrom?: string;
   /** The operator's folder, with the installed packages under `plugins/`. */
   readonly home: string;
   readonly local: LocalConfig;
@@ -46,16 +51,20 @@ export function servesProject({ local, projects }: InstallRecord, projectId: str
 }
 
 /**
- * Returns a function that finds plugins: first in the folders the embedder names, then among the installed ones under the
- * last segment of the package. It rejects with `manifest.*`, `plugin.tampered` when the record pins no hash, or
- * `project.package_mismatch` when the installed plugin of that name came from another package.
+ * Returns a function that finds plugins: first in the folders the embedder names, then in `node_modules`, then among the
+ * installed ones under the last segment of the package. It rejects with `manifest.*`, as {@link findPackage} does, with
+ * `plugin.tampered` when the record pins no hash, or `project.package_mismatch` when the installed plugin of that name
+ * came from another package.
  */
-export function pluginLocator({ plugins = {}, home, local, files, projectId }: LocateOptions): Locate {
+export function pluginLocator(options: LocateOptions): Locate {
+  const { plugins = {}, packagesFrom, home, local, files, projectId } = options;
   return async (pkg) => {
     if (Object.hasOwn(plugins, pkg)) {
       const dir = plugins[pkg]!;
       return { dir, ...await readManifest(dir, files) };
     }
+    const packaged = packagesFrom === undefined ? null : await findPackage(pkg, packagesFrom, files);
+    if (packaged !== null) return packaged;
     const name = pluginNameOf(pkg);
     const dir = `${home}/plugins/${name}`;
     const record = local.records.get(name);

@@ -10,7 +10,8 @@ import { checkAgents, type Outcome, refusalOf } from "./check_agents.ts";
 import { evaluatePlugin, systemPlace } from "./evaluate_plugin.ts";
 import { defined } from "../values/plain_data.ts";
 import type { LocalConfig } from "./local_config.ts";
-import { type Find, type FindOptions, pluginFinder, pluginNameOf } from "./locate.ts";
+import { type Find, type FindOptions, type LocateOptions, pluginFinder, pluginNameOf } from "./locate.ts";
+import { isPackageName, npmInstall } from "./node_modules.ts";
 import { configError, pluginConfig } from "./plugin_config.ts";
 import {
   type Issue,
@@ -27,7 +28,9 @@ import { variablePlaces } from "./variables.ts";
 
 /** Resolves a project. Never throws for the content of a file: refusals and warnings are in the result. */
 export async function resolveProject(
-  { project, ...options }: FindOptions & { readonly project: Project },
+  { project, packagesFrom, ...options }: FindOptions & Pick<LocateOptions, "packagesFrom"> & {
+    readonly project: Project;
+  },
 ): Promise<ResolvedProject> {
   const { local } = options;
   const warnings: Issue[] = [...project.warnings, ...local.warnings];
@@ -58,7 +61,7 @@ export async function resolveProject(
     const found = await find(declaration.package);
     if (found === null) {
       noteMissing(missing, entry, declaration);
-      return { ...nowhere, errors: [notInstalled(declaration)] };
+      return { ...nowhere, errors: [notInstalled(declaration, packagesFrom)] };
     }
     if (!("manifest" in found)) return { ...nowhere, errors: [found] };
     const shared = `${found.manifest.name}@${project.id}`;
@@ -90,12 +93,13 @@ function noteMissing(
   missing.set(pkg, { package: pkg, source: known.source ?? source, version, agents });
 }
 
-function notInstalled({ package: pkg, source, versions }: EffectiveDeclaration): HostError {
+function notInstalled({ package: pkg, source, versions }: EffectiveDeclaration, packagesFrom?: string): HostError {
   const version = versions[0] ?? null;
   const fitting = version === null ? "" : ` in a version that fits ${version}`;
+  const install = source === null ? `Install it, or pass --plugin ${pkg}=<dir>` : `Install it from ${source}`;
   return new HostError("plugin.not_installed", `Plugin "${pkg}" is not installed${fitting}`, {
     data: { package: pkg, source, version },
-    hint: source === null ? `Install it, or pass --plugin ${pkg}=<dir>` : `Install it from ${source}`,
+    hint: packagesFrom !== undefined && isPackageName(pkg) ? npmInstall(pkg, version) : install,
   });
 }
 
@@ -112,10 +116,11 @@ function instancesOf(agents: readonly ResolvedAgent[], bases: ReadonlyMap<string
   const instances = new Map<string, ResolvedInstance>();
   for (const { path, plugins } of agents) {
     for (const one of plugins) {
-      const { instance, package: pkg, plugin, dir, hash, manifest } = one;
+      const { instance, package: pkg, plugin, dir, hash, contentHash, manifest } = one;
       const agents = [...instances.get(instance)?.agents ?? [], path];
       const { config } = bases.get(instance) ?? one;
-      instances.set(instance, { instance, package: pkg, plugin, dir, ...defined({ hash }), manifest, config, agents });
+      const own = { instance, package: pkg, plugin, dir, ...defined({ hash, contentHash }) };
+      instances.set(instance, { ...own, manifest, config, agents });
     }
   }
   return [...instances.values()];

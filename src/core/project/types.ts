@@ -94,8 +94,10 @@ export interface ResolvedPlugin {
   readonly plugin: string;
   /** Absolute path of its folder. */
   readonly dir: string;
-  /** Hash its folder must have; absent for a folder that the embedder names. */
+  /** Hash its folder must have; absent for a folder that the embedder vouches for. */
   readonly hash?: string;
+  /** Hash of its files as they were found in `node_modules`; absent for any other. */
+  readonly contentHash?: string;
   readonly manifest: Manifest;
   readonly isolation: Isolation;
   /** Id of the instance that serves this agent: `<plugin>@<project>/<agent>`, `<plugin>@<project>` or `<plugin>`. */
@@ -128,7 +130,8 @@ export interface ResolvedAgent extends Omit<AgentSpec, "plugins" | "tools" | "ap
 
 /** One process to run. Its `config` is the base that the process gets as `config.update`, and holds secrets. */
 export interface ResolvedInstance
-  extends Pick<ResolvedPlugin, "instance" | "package" | "plugin" | "dir" | "hash" | "manifest" | "config"> {
+  extends
+    Pick<ResolvedPlugin, "instance" | "package" | "plugin" | "dir" | "hash" | "contentHash" | "manifest" | "config"> {
   /** Agents it serves; none for a plugin of the operator's that no agent declares. */
   readonly agents: readonly string[];
 }

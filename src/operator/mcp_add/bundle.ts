@@ -7,9 +7,9 @@ import { HostError, messageOf } from "../../core/errors/host_error.ts";
 import { TREE_LIMITS, type TreeLimits } from "../../core/files/tree.ts";
 import type { Runtime } from "../../core/ports/ports.ts";
 import { isMap, mapOf } from "../../core/values/plain_data.ts";
+import { unzip } from "../../packages/install/unzip.ts";
 import { factsOf, readJsonFile } from "./package_facts.ts";
 import type { AskedValue, FetchedServer } from "./types.ts";
-import { unzip } from "./unzip.ts";
 
 /**
  * Unpacks a bundle into `dir` and reads its manifest.
@@ -29,7 +29,7 @@ export async function openBundle(
   const archive = await files.readBytes(file).catch((error) => {
     throw invalid(messageOf(error), error);
   });
-  await unzip(archive, { file, dir, files, limits });
+  await unzip(archive, { dir, files, limits, refuse: invalid });
   const manifest = await readJsonFile(`${dir}/manifest.json`, files);
   if (!manifest) throw invalid("it has no manifest.json that can be read");
   const server = mapOf(manifest, "server");

@@ -162,7 +162,7 @@ export class ConsentDesk {
     if (!isDeclined) this.#auditRequest(entry);
   }
 
-  /** Finds an offer without fetching: the installed files, else a folder of the project. */
+  /** Finds an offer without fetching: the installed files, else a folder or an archive of the project. */
   async #look(entry: Entry): Promise<void> {
     const { ports: { home, runtime: { files } }, project } = this.#options;
     const { package: pkg, source } = entry.request;
@@ -173,7 +173,12 @@ export class ConsentDesk {
       if (entry.isShared) return;
       if (source !== null && !isAddress(source)) {
         const found = await projectSource(source, { projectDir: project.dir, files });
-        await this.#offer(entry, (found as { path: string }).path, found);
+        const obtained = await obtain(found, null, this.#options.ports);
+        if (found.kind === "archive") {
+          await this.#letGo(entry);
+          entry.obtained = obtained;
+        }
+        await this.#offer(entry, obtained.dir, found);
       } else if (unusable) throw unusable;
     } catch (thrown) {
       this.#fail(entry, asHostError(thrown));

@@ -8,6 +8,7 @@ import { fetchGit } from "./fetch_git.ts";
 import { TREE_LIMITS } from "../../core/files/tree.ts";
 import type { InstallPorts } from "./install_ports.ts";
 import type { Source } from "./source.ts";
+import { unpackArchive } from "./unpack_archive.ts";
 
 /** A source as a folder; disposing of it removes what was fetched. */
 export interface Obtained extends AsyncDisposable {
@@ -15,19 +16,25 @@ export interface Obtained extends AsyncDisposable {
 }
 
 /**
- * Returns the folder of a source; an address is fetched to `<home>/run`, and removed in the end. Ask the operator first.
+ * Returns the folder of a source. An archive is unpacked to `<home>/run`, an address is fetched to there, which the
+ * operator must be asked for first; both are removed in the end.
  *
- * @throws {HostError} as {@link fetchGit} does.
+ * @throws {HostError} as {@link fetchGit} and {@link unpackArchive} do.
  */
 export async function obtain(source: Source, release: string | null, ports: InstallPorts): Promise<Obtained> {
-  if (source.kind === "path") return { dir: source.path, [Symbol.asyncDispose]: () => Promise.resolve() };
   const { runtime, home, limits = TREE_LIMITS } = ports;
   const { files } = runtime;
+  if (source.kind !== "git") {
+    const isFolder = source.kind === "path" || (await files.target(source.path))?.kind === "directory";
+    if (isFolder) return { dir: source.path, [Symbol.asyncDispose]: () => Promise.resolve() };
+  }
   const dir = await fetchFolder(home, runtime);
   const clear = (): Promise<void> => files.remove(dir);
   try {
     const signal = ports.signal && { signal: ports.signal };
-    const tree = await fetchGit({ url: source.url, dir, release, limits, ...signal }, runtime);
+    const tree = source.kind === "git"
+      ? await fetchGit({ url: source.url, dir, release, limits, ...signal }, runtime)
+      : await unpackArchive(source.path, dir, { runtime, limits });
     return { dir: tree, [Symbol.asyncDispose]: clear };
   } catch (error) {
     await clear();

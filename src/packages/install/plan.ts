@@ -14,7 +14,7 @@ import { type InstallRecord, readLocalConfig } from "../../core/project/local_co
 import { hashTree } from "../../core/files/tree.ts";
 import { type InstallPorts, settlePackages } from "./install_ports.ts";
 import { lookAt } from "./list_installed.ts";
-import { type Origin, sourceText } from "./source.ts";
+import { type Origin, type Source, sourceText } from "./source.ts";
 
 /** The plugin that is installed under the same name. */
 export interface Installed {
@@ -87,7 +87,8 @@ export async function planInstall(request: PlanRequest, ports: InstallPorts): Pr
   }
   const root = await files.realPath(dir);
   const { manifest, warnings } = await readManifest(root, files).catch((error) => {
-    throw source.kind === "git" && error?.code === "manifest.missing" ? noPluginAt(source.url, error) : error;
+    const isFetched = source.kind === "git" || source.kind === "archive";
+    throw isFetched && error?.code === "manifest.missing" ? noPluginAt(source, error) : error;
   });
   const { hash, bytes } = await hashTree(root, files, ports.limits);
   const installed = await installedNow(manifest.name, ports);
@@ -116,11 +117,15 @@ export async function planInstall(request: PlanRequest, ports: InstallPorts): Pr
   };
 }
 
-/** Names the address: the folder that it was fetched to is gone when the operator reads this. */
-function noPluginAt(url: string, cause: HostError): HostError {
-  return new HostError("manifest.missing", `The repository "${url}" has no kaged-plugin.yaml at its root`, {
-    data: { source: url },
-    hint: "Name a repository that holds a plugin, or a release that does with --release",
+/** Names the source: the folder that it was fetched or unpacked to is gone when the operator reads this. */
+function noPluginAt(source: Source, cause: HostError): HostError {
+  const [text, isGit] = [sourceText(source), source.kind === "git"];
+  const it = isGit ? "repository" : "archive";
+  return new HostError("manifest.missing", `The ${it} "${text}" has no kaged-plugin.yaml at its root`, {
+    data: { source: text },
+    hint: `Name ${isGit ? "a" : "an"} ${it} that holds a plugin${
+      isGit ? ", or a release that does with --release" : ""
+    }`,
     cause,
   });
 }

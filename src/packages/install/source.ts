@@ -1,14 +1,14 @@
 /**
- * Sources of plugins: a folder, or an address that git can fetch.
+ * Sources of plugins: a folder, an archive, or an address that git can fetch.
  *
  * @module
  */
 import { HostError } from "../../core/errors/host_error.ts";
 import type { Files } from "../../core/ports/ports.ts";
 
-/** A folder of this machine by its absolute path, or a repository by its address without `git+`. */
+/** A folder or an archive of this machine by its absolute path, or a repository by its address without `git+`. */
 export type Source =
-  | { readonly kind: "path"; readonly path: string }
+  | { readonly kind: "path" | "archive"; readonly path: string }
   | { readonly kind: "git"; readonly url: string };
 
 /** A source that an MCP server was taken in from, as `kaged mcp upgrade` reads it: `npm:<package>`, `mcpb:/…`. */
@@ -30,7 +30,17 @@ export function isAddress(text: string): boolean {
 /** Returns a source as it is shown and recorded. */
 export function sourceText(source: Origin): string {
   if (source.kind === "mcp") return source.text;
-  return source.kind === "path" ? source.path : source.url;
+  return source.kind === "git" ? source.url : source.path;
+}
+
+/** Whether a path is one of an archive, by its name. */
+export function isArchive(path: string): boolean {
+  return /\.(?:tgz|tar|tar\.gz|zip)$/i.test(path);
+}
+
+/** Returns the source at an absolute path. */
+export function pathSource(path: string): Source {
+  return { kind: isArchive(path) ? "archive" : "path", path };
 }
 
 /**
@@ -40,7 +50,7 @@ export function sourceText(source: Origin): string {
  */
 export function parseSource(text: string, { allowHttp = false }: { readonly allowHttp?: boolean } = {}): Source {
   if (!isAddress(text)) {
-    if (text.startsWith("/") && !text.includes("\0")) return { kind: "path", path: text };
+    if (text.startsWith("/") && !text.includes("\0")) return pathSource(text);
     if (isServerOrigin(text)) throw ofServer(text);
     throw invalid(text, "It is neither an absolute path nor an address");
   }
@@ -67,7 +77,7 @@ export function parseSource(text: string, { allowHttp = false }: { readonly allo
 }
 
 /**
- * Reads the `source:` of a project: `./path` is a folder of the project, links followed.
+ * Reads the `source:` of a project: `./path` is a folder or an archive of the project, links followed.
  *
  * @throws {HostError} `install.source_missing`, `install.source_outside`, or as {@link parseSource} does.
  */
@@ -82,13 +92,13 @@ export async function projectSource(
   if (isAddress(text)) return parseSource(text, { allowHttp });
   const root = await files.realPath(projectDir);
   const path = await files.realPath(`${root}/${text}`).catch((cause) => {
-    throw new HostError("install.source_missing", `The project has no folder "${text}"`, {
+    throw new HostError("install.source_missing", `The project has no "${text}"`, {
       data: { source: text, project: root },
-      hint: "Correct source: in project.yaml, or make the folder",
+      hint: "Correct source: in project.yaml, or put the plugin there",
       cause,
     });
   });
-  if (path.startsWith(`${root}/`)) return { kind: "path", path };
+  if (path.startsWith(`${root}/`)) return pathSource(path);
   throw new HostError("install.source_outside", `The source "${text}" leads to "${path}", outside the project`, {
     data: { source: text, path, project: root },
     hint: "Move the plugin into the project, or install it by its path",
@@ -109,6 +119,6 @@ function ofServer(text: string): HostError {
 
 function invalid(text: string, why: string): HostError {
   return new HostError("install.source_invalid", `Cannot install from ${JSON.stringify(text)}: ${why}`, {
-    hint: "Name a folder, https://… or git+https://…",
+    hint: "Name a folder, an archive such as ./plugin.tgz, https://… or git+https://…",
   });
 }

@@ -4,9 +4,9 @@
  *
  * @module
  */
-import { HostError } from "../../core/errors/host_error.ts";
+import type { HostError } from "../../core/errors/host_error.ts";
 import type { TreeLimits } from "../../core/files/tree.ts";
-import type { Files } from "../../core/ports/ports.ts";
+import { refuseName, tooMany, tooMuch, type Unpacking } from "./unpacking.ts";
 
 const END = 0x06054b50;
 const CENTRAL = 0x02014b50;
@@ -37,22 +37,8 @@ interface ZipEntry {
   readonly at: number;
 }
 
-/**
- * Unpacks `archive` into `dir`, which exists and is empty. `file` names it in errors.
- *
- * @throws {HostError} `mcp_add.bundle_invalid`. Files may have been written then: the caller removes the folder.
- */
-export async function unzip(
-  archive: Uint8Array,
-  { file, dir, files, limits }: {
-    readonly file: string;
-    readonly dir: string;
-    readonly files: Files;
-    readonly limits: TreeLimits;
-  },
-): Promise<void> {
-  const refuse = (why: string): HostError =>
-    new HostError("mcp_add.bundle_invalid", `Cannot unpack "${file}": ${why}`, { data: { file, why } });
+/** Unpacks a zip archive. Files may have been written when it rejects: the caller removes the folder. */
+export async function unzip(archive: Uint8Array, { dir, files, limits, refuse }: Unpacking): Promise<void> {
   const entries = readEntries(archive, refuse, limits);
   const made = new Set<string>();
   for (const entry of entries) {
@@ -73,7 +59,7 @@ function readEntries(archive: Uint8Array, refuse: (why: string) => HostError, li
   const end = endOf(view);
   if (end === -1) throw refuse("it is no zip archive");
   const count = view.getUint16(end + 10, true);
-  if (count > limits.maxEntries) throw refuse(`it holds more than ${limits.maxEntries} files (--max-files)`);
+  if (count > limits.maxEntries) throw refuse(tooMany(limits));
   const entries: ZipEntry[] = [];
   const names = new Set<string>();
   let at = view.getUint32(end + 16, true);
@@ -88,9 +74,7 @@ function readEntries(archive: Uint8Array, refuse: (why: string) => HostError, li
     if (names.has(place)) throw refuse(`${JSON.stringify(entry.name)} stands there twice`);
     names.add(place);
     total += entry.size;
-    if (total > limits.maxBytes) {
-      throw refuse(`it unpacks to more than ${Math.round(limits.maxBytes / 1024 ** 2)} MB (--max-size)`);
-    }
+    if (total > limits.maxBytes) throw refuse(tooMuch(limits));
     entries.push(entry);
   }
   return entries;
@@ -139,14 +123,6 @@ function nameOf(bytes: Uint8Array, refuse: (why: string) => HostError): string {
   } catch {
     throw refuse("a name in it is no UTF-8");
   }
-}
-
-/** Refuses a name that leads out of the folder, or that another system would read as another path. */
-function refuseName(name: string, refuse: (why: string) => HostError): void {
-  const segments = name.split("/");
-  const isPlain = !/[\p{Cc}\\]/u.test(name) && !/^[A-Za-z]:/.test(name) && name.length <= 1000 &&
-    segments.every((segment) => segment !== "" && segment !== "." && segment !== "..");
-  if (!isPlain) throw refuse(`${JSON.stringify(name)} leads out of the folder, or is no path`);
 }
 
 /** Returns the content of a file, which must have exactly the size that the list says. */
