@@ -51,7 +51,7 @@ test("N-037 a path in js that starts no JavaScript files is refused with what is
     await assert.rejects(runtime.scripts(path), {
       code: "cage.js_unusable",
       message,
-      hint: "Name one of node 24.15, bun 1.4, deno 2.9, or newer",
+      hint: "Name one of node 24.15.0, bun 1.4.0, deno 2.9.0, or newer",
     });
   }
 });
@@ -73,7 +73,7 @@ test("N-037 a compiled program on a machine without a runtime says which setting
     code: "cage.js_missing",
     message: `This program is compiled and starts no JavaScript files, and ${folder} hold no runtime for them: ` +
       `"${folder}/bun" is a script that starts another program`,
-    hint: "Set the option js to the path of one of node 24.15, bun 1.4, deno 2.9 or newer, or runtimes.js in " +
+    hint: "Set the option js to the path of one of node 24.15.0, bun 1.4.0, deno 2.9.0 or newer, or runtimes.js in " +
       "config.toml; js: process.execPath works too, and lets plugins read this program's own file",
   });
   await symlink(PROGRAMS.deno, `${folder}/deno`);
@@ -111,12 +111,12 @@ test("N-037 a runtime too old for the relay and the storage process is not taken
       .map(runtimeIn),
     [
       { name: "node" },
-      "is node 24.14, older than 24.15",
+      "is node 24.14.9, older than 24.15.0",
       { name: "node" },
       { name: "bun" },
-      "is bun 1.3, older than 1.4",
+      "is bun 1.3.22, older than 1.4.0",
       { name: "deno" },
-      "is deno 2.8, older than 2.9",
+      "is deno 2.8.3, older than 2.9.0",
       "is neither Node, Bun nor Deno",
       "is neither Node, Bun nor Deno",
     ],

@@ -10,6 +10,7 @@ import type { Runtime, ScriptKind, ScriptProgram } from "../../core/ports/ports.
 import { clock } from "./clock.ts";
 import { files } from "./files.ts";
 import { processes } from "./processes.ts";
+import { FLOORS, isOlder } from "./runtime_floor.ts";
 
 type Name = Runtime["name"];
 
@@ -36,14 +37,14 @@ export const SCRIPT_ARGS: Readonly<Record<Name, Readonly<Record<ScriptKind, read
   },
 };
 
-/** The first line of `--version`, by runtime, and the oldest version that runs the relay and the storage process. */
-const VERSIONS: Readonly<Record<Name, { readonly line: RegExp; readonly oldest: readonly [number, number] }>> = {
-  node: { line: /^v(\d+)\.(\d+)\.\d/, oldest: [24, 15] },
-  bun: { line: /^(\d+)\.(\d+)\.\d/, oldest: [1, 4] },
-  deno: { line: /^deno (\d+)\.(\d+)\.\d/, oldest: [2, 9] },
+/** The first line of `--version`, by runtime. */
+const VERSION_LINES: Readonly<Record<Name, RegExp>> = {
+  node: /^v(\d+\.\d+\.\d+)/,
+  bun: /^(\d+\.\d+\.\d+)/,
+  deno: /^deno (\d+\.\d+\.\d+)/,
 };
-const NAMES = Object.keys(VERSIONS) as readonly Name[];
-const NEEDED = NAMES.map((name) => `${name} ${VERSIONS[name].oldest.join(".")}`).join(", ");
+const NAMES = Object.keys(VERSION_LINES) as readonly Name[];
+const NEEDED = NAMES.map((name) => `${name} ${FLOORS[name]}`).join(", ");
 
 /** Where cages look for programs. */
 const FOLDERS = ["/usr/local/bin", "/usr/bin"];
@@ -133,12 +134,10 @@ async function lookAt(path: string, env: ScriptProgram["env"]): Promise<{ readon
 /** Reads which runtime printed a line for `--version`; a text says what is wrong with it. */
 export function runtimeIn(line: string): { readonly name: Name } | string {
   for (const name of NAMES) {
-    const match = VERSIONS[name].line.exec(line);
-    if (!match) continue;
-    const [major, minor] = [Number(match[1]), Number(match[2])];
-    const [oldestMajor, oldestMinor] = VERSIONS[name].oldest;
-    const isOld = major < oldestMajor || (major === oldestMajor && minor < oldestMinor);
-    return isOld ? `is ${name} ${major}.${minor}, older than ${oldestMajor}.${oldestMinor}` : { name };
+    const version = VERSION_LINES[name].exec(line)?.[1];
+    if (version === undefined) continue;
+    const floor = FLOORS[name]; // Older ones run neither the relay nor the storage process.
+    return isOlder(version, floor) ? `is ${name} ${version}, older than ${floor}` : { name };
   }
   return "is neither Node, Bun nor Deno";
 }
