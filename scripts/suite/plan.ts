@@ -43,11 +43,15 @@ export const HEAVY: readonly string[] = [
 ];
 
 /** File → the one runtime that has it do its work, for all of them. */
-const ELSEWHERE: Readonly<Record<string, string>> = { "./tests/package/npm_package_test.ts": "node" };
+const ELSEWHERE: Readonly<Record<string, string>> = {
+  "./tests/package/npm_first_test.ts": "node",
+  "./tests/package/npm_package_test.ts": "node",
+};
 
 /** Seconds of a processor for files, or folders of files, that take far more than most. */
 const COSTS: Readonly<Record<string, number>> = {
   "./tests/package/npm_package_test.ts": 40,
+  "./tests/package/npm_first_test.ts": 15,
   "./tests/console/page_test.ts": 30,
   "./tests/console/": 15,
   "./tests/docs/docs_": 10,

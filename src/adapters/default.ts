@@ -7,7 +7,7 @@ import { HostError } from "../core/errors/host_error.ts";
 import type { Runtime } from "../core/ports/ports.ts";
 import { bunVersion } from "./bun/runtime.ts";
 import { denoVersion } from "./deno/runtime.ts";
-import { oldRuntime } from "./shared/runtime_floor.ts";
+import { oldRuntime } from "./runtime_floor.ts";
 
 /**
  * Returns the ports of the runtime this program runs on; only its adapter is loaded.

@@ -6,7 +6,7 @@
  * @module
  */
 import process from "node:process";
-import { oldRuntime } from "../adapters/shared/runtime_floor.ts";
+import { oldRuntime } from "../adapters/runtime_floor.ts";
 
 const old = oldRuntime("kaged");
 if (old !== null) {

@@ -37,11 +37,7 @@ export interface HostOptions {
   readonly operatorId?: string | null;
   /** Package → folder the embedder vouches for, used in place of the store. */
   readonly plugins?: Readonly<Record<string, string>>;
-  /**
-   * Where packages that the project names and {@link plugins} does not are looked for before the store: in
-   * `node_modules` of the project's folder, or of another one, and of those above it, as Node does. The embedder vouches
-   * for them: they get the capabilities that they ask for. Absent: nowhere.
-   */
+  /** Further packages the embedder vouches for: found as Node does, from the project's or another folder upwards. */
   readonly pluginsFrom?: "node_modules" | { readonly folder: string };
   /** Folders of hookspecs that describe kinds of plugins, besides the one that project.yaml names. */
   readonly hookspecs?: readonly string[];

@@ -4,6 +4,7 @@ import { writeFile } from "node:fs/promises";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { detectRuntime } from "../../src/adapters/default.ts";
+import { oldRuntime } from "../../src/adapters/runtime_floor.ts";
 import { scratchDir } from "../support/scratch_dir.ts";
 
 const runtime = await detectRuntime();
@@ -19,6 +20,17 @@ test("detectRuntime() finds the runtime that runs", async () => {
   assert.equal(stdout.trim(), `Linux ${runtime.arch}`);
   assert.equal(runtime.platform, "linux");
   assert.equal(String(runtime.uid), spawnSync("id", ["-u"], { encoding: "utf8" }).stdout.trim());
+});
+
+test("N-037 oldRuntime() names the runtime that is too old, the version it has and the one it needs", () => {
+  const node = "24.15.0"; // Bun and Deno answer to its name too.
+  assert.equal(oldRuntime("x", { node: "24.14.9" }), "x needs node 24.15.0 or newer, and this is 24.14.9");
+  assert.equal(oldRuntime("x", { node, bun: "1.3.99" }), "x needs bun 1.4.0 or newer, and this is 1.3.99");
+  assert.equal(oldRuntime("x", { node, deno: "2.8.3" }), "x needs deno 2.9.0 or newer, and this is 2.8.3");
+  for (const versions of [{ node }, { node: "25.0.0-nightly" }, { node: "20.0.0", bun: "1.4.0" }, { deno: "3.0.0" }]) {
+    assert.equal(oldRuntime("x", versions), null, JSON.stringify(versions));
+  }
+  assert.equal(oldRuntime("x"), null, "this one is new enough");
 });
 
 test("an adapter refuses to load on another runtime", async () => {

