@@ -10,7 +10,6 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import process from "node:process";
 import { promisify } from "node:util";
 import { RUNTIME_PROGRAMS } from "../../support/runtime_programs.ts";
 import { builtPackages, packedFile } from "./built_packages.ts";
@@ -49,7 +48,6 @@ plugin.start();
 /** Its variable `AGENT_JS` becomes the option `js`. Every entry is imported, so that all of the package is bundled. */
 const AGENT = `import { createHost } from "@kaged/plugin-host";
 import * as entries from "./entries.mjs";
-import process from "node:process";
 
 async function main() {
   const js = process.env.AGENT_JS === "itself" ? process.execPath : process.env.AGENT_JS;
