@@ -6,8 +6,8 @@
  *   npm test -- --filter "K-004"          tests whose name matches
  *   npm test -- tests/core/wire           files or folders
  *
- * Run without arguments, the files that `suite/plan.ts` lists as HEAVY run on Bun alone, because the whole must not take
- * long.
+ * Run without arguments, the files that `suite/plan.ts` lists as HEAVY run on Bun alone and LEFT_OUT not at all, because
+ * the whole must not take long.
  *
  *   KAGED_HEAVY=1          everything everywhere
  *   KAGED_FORBID_SKIP=1    a skipped test is a failed one
@@ -19,7 +19,7 @@ import { availableParallelism, tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import process from "node:process";
 import { parseArgs } from "node:util";
-import { HEAVY, planBatches } from "./suite/plan.ts";
+import { HEAVY, LEFT_OUT, planBatches } from "./suite/plan.ts";
 import { type BatchRun, runBatch, RUNTIMES } from "./suite/run_batch.ts";
 
 /** Batches under way at once: twice as many as processors, because tests also wait. */
@@ -102,7 +102,10 @@ function report(runs: readonly BatchRun[]): boolean {
     total.failed += failed;
     total.skipped += skipped;
   }
-  if (isLight) console.log(`on bun alone: ${HEAVY.join(" ")} (KAGED_HEAVY=1 runs them everywhere)`);
+  if (isLight) {
+    console.log(`on bun alone: ${HEAVY.join(" ")}`);
+    console.log(`not at all: ${LEFT_OUT.join(" ")} (KAGED_HEAVY=1 runs all of them everywhere)`);
+  }
   if (isForbidden && total.skipped > 0) console.log("skipped tests count as failed: KAGED_FORBID_SKIP=1");
   const seconds = (performance.now() / 1000).toFixed(0);
   console.log(`${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped (${seconds} s)`);

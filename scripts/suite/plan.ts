@@ -42,6 +42,9 @@ export const HEAVY: readonly string[] = [
   "./tests/sdk/python",
 ];
 
+/** Left to KAGED_HEAVY=1 altogether: a newer one of the same beside it runs always. */
+export const LEFT_OUT: readonly string[] = ["./tests/mcp/conformance/older_suite_test.ts"];
+
 /** File → the one runtime that has it do its work, for all of them. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
   "./tests/package/npm_bundles_test.ts": "node",
@@ -86,15 +89,16 @@ export function costOf(file: string): number {
   return COSTS[known.reduce((longest, start) => start.length > longest.length ? start : longest, "")] ?? USUAL_COST;
 }
 
-/** Returns the batches, the costliest first; where `isLight`, {@link HEAVY} files run on Bun alone. */
+/** Returns the batches, the costliest first; where `isLight`, {@link HEAVY} files run on Bun alone, and {@link LEFT_OUT} do not. */
 export function planBatches(
   files: readonly string[],
   { runtimes, isLight }: { readonly runtimes: readonly string[]; readonly isLight: boolean },
 ): Batch[] {
   const isHeavy = (file: string): boolean => HEAVY.some((start) => file.startsWith(start));
+  const isOut = (file: string): boolean => isLight && LEFT_OUT.includes(file);
   const batches = runtimes.flatMap((runtime) => {
     const own = files.filter((file) =>
-      (ELSEWHERE[file] ?? runtime) === runtime && !(isLight && runtime !== "bun" && isHeavy(file))
+      !isOut(file) && (ELSEWHERE[file] ?? runtime) === runtime && !(isLight && runtime !== "bun" && isHeavy(file))
     );
     return filled(own).map((some) => ({ runtime, files: some, cost: sumOf(some) }));
   });

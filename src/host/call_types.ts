@@ -4,6 +4,8 @@
  * @module
  */
 
+import type { OnAsk } from "../core/approvals/desk_types.ts";
+
 /** Options of a tool call. */
 export interface ToolCallOptions {
   /** Agent path. Default `primary`. */
@@ -16,6 +18,12 @@ export interface ToolCallOptions {
   readonly onProgress?: (progress: unknown) => void;
   /** Called with text that handlers added for the next model call, also when the call then fails. */
   readonly onContext?: (texts: readonly string[]) => void;
+  /** A result of more bytes of text or JSON is kept for `read_result`. Default: as the session was opened. */
+  readonly maxResultBytes?: number;
+  /** Answers where a person is asked about this call, before the host's own `onAsk`; nothing leaves it to the others. */
+  readonly onAsk?: OnAsk;
+  /** Awaited when the call has been allowed, before it is made; a rejection ends it. */
+  readonly whenAllowed?: () => Promise<void>;
 }
 
 /** How a tool or a method is called, and in which session. */

@@ -5,7 +5,7 @@
  */
 import type { Audit } from "../core/audit/audit.ts";
 import type { AuditData } from "../core/audit/events.ts";
-import { countTokens } from "../core/compaction/messages.ts";
+import { countTokens, type Message } from "../core/compaction/messages.ts";
 import { runCompaction } from "../core/compaction/run_compaction.ts";
 import type { CompactionPorts, CompactionResult } from "../core/compaction/types.ts";
 import type { Runtime } from "../core/ports/ports.ts";
@@ -40,8 +40,13 @@ export interface CompactingRooms {
  *
  * @throws {HostError} `agent.unknown`; `host.misuse` for messages that are none; nothing for what a plugin does.
  */
-export async function compactWindow(request: CompactionRequest, rooms: CompactingRooms): Promise<CompactionResult> {
-  const { messages, trigger, targetTokens, agent, session } = request;
+export async function compactWindow<M extends { readonly role: string }>(
+  request: CompactionRequest<M>,
+  rooms: CompactingRooms,
+): Promise<CompactionResult<M>> {
+  const { trigger, targetTokens, agent, session } = request;
+  // A compaction reads the fields it knows and carries the others: the caller's type need not name any but the role.
+  const messages = request.messages as readonly unknown[] as readonly Message[];
   const { clock } = rooms.options.runtime;
   const { path, compaction: settings, delegateFault, plugins } = rooms.model.agent(agent);
   const ports = compactionPorts(rooms, rooms.contextOf(path, session));
@@ -56,7 +61,7 @@ export async function compactWindow(request: CompactionRequest, rooms: Compactin
   const duration = clock.monotonic() - startedMs;
   const place = { agentName: path, conversationId: session };
   rooms.emitter?.emit("compaction:execute", { ...place, trigger, by, before, after, duration });
-  return result;
+  return result as CompactionResult<unknown> as CompactionResult<M>;
 }
 
 function compactionPorts(

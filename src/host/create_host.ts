@@ -52,7 +52,7 @@ export async function createHost(options: HostCoreOptions): Promise<Host> {
     prompts: (agent) => rooms.mcp.prompts(agent),
     hooks: chain.engine,
     kinds: hostKinds({ ...rooms, callMethod: (...call) => host.callMethod(...call) }),
-    openSession: ({ id } = {}) => tieSession(sessions.open(id), host),
+    openSession: ({ id, ...options } = {}) => tieSession(sessions.open(id, options), host),
     session: (id) => tieSession(sessions.find(id), host),
     consents: () => store.consents(),
     approve: (id, answer = {}) => store.approve(id, answer),

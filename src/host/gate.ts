@@ -83,6 +83,7 @@ class Walk {
       const { engine, rules, noteLinks } = this.#ports;
       // Another turn would keep the call out of the lines that the wire writes together at the end of this tick.
       if (!rules.isEmpty || engine.has("PreToolUse")) await this.#judge(context);
+      if (this.#call.options.whenAllowed) await this.#unlessCancelled(this.#call.options.whenAllowed());
       let error: HostError | null = null;
       const startedMs = this.#isTimed() ? this.#ports.clock.monotonic() : null;
       try {

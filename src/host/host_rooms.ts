@@ -37,12 +37,13 @@ import { type HostStorage, hostStorage } from "./host_storage.ts";
 import { HostPins } from "./host_pins.ts";
 import { HostPackages } from "./host_packages.ts";
 import { answerKeeper, LiveRules, ruleKeeper } from "./live_rules.ts";
-import { callableTools, HostModel } from "./model.ts";
+import { HostModel } from "./model.ts";
 import type { OtherHost } from "../packages/install/settle_upgrade.ts";
 import { type PluginLogs, pluginLogs } from "./plugin_logs.ts";
 import type { Polling } from "./polling.ts";
 import { recordProject } from "./project_record.ts";
 import { Sessions } from "./sessions.ts";
+import { toolPorts } from "./tool_ports.ts";
 import type { Host, HostOptions } from "./types.ts";
 import { watchRules } from "./watch_rules.ts";
 import { type SecretWatch, watchSecrets } from "./watch_secrets.ts";
@@ -304,7 +305,7 @@ function openCalls(
       audit,
       contextOf,
       checkSession: (session) => void sessions.find(session),
-      isGatedTool: (tool, agent) => model.isGatedTool(tool, agent),
+      isGatedTool: (tool, agent) => model.isGatedTool(tool, agent) || sessions.hasListed(tool, agent),
       onAsk: askForLoop(desk, rules),
       clock,
     },
@@ -317,8 +318,7 @@ function openCalls(
   const gate = { ...walk, audit, emitter, tracing, clock, contextOf };
   const sessions: Sessions = new Sessions({
     ...chain,
-    tools: (agent) => callableTools(agent, ground),
-    findTool: (name, agent) => model.tool(name, agent),
+    ...toolPorts(ground),
     pass: (call) => passGate(call, gate),
     compact: (request) => compactWindow(request, { ...ground, markers, hooks, chain }),
     onClosed: async (id) => void await Promise.all([desk.sessionEnded(id), mcp.sessionEnded(id)]),

@@ -72,7 +72,7 @@ export async function askPerson(
   context: HookContext,
   ports: JudgePorts,
 ): Promise<Args> {
-  const { tool, session, options: { signal }, job = null } = call;
+  const { tool, session, options: { signal, onAsk }, job = null } = call;
   const { waitSec } = ports.rules.settings;
   const ruling: Ruling = await ports.desk.ask({
     agentPath: context.agent_path,
@@ -87,6 +87,7 @@ export async function askPerson(
     waitMs: waitSec * 1000,
     signal: job && signal && signal !== job.signal ? AbortSignal.any([job.signal, signal]) : job?.signal ?? signal,
     check: (edited) => checkArguments(tool, edited),
+    ...(onAsk && { onAsk }),
   });
   if (!ruling.isAllowed) throw denied(call, ruling, context, ports);
   // The operator may have forbidden it while the person thought.

@@ -8,22 +8,21 @@ import type { Message } from "../core/compaction/messages.ts";
 import type { CompactionResult } from "../core/compaction/types.ts";
 import { PRIMARY } from "../core/contract/hook_names.ts";
 import type { Clock, Ids } from "../core/ports/ports.ts";
+import { type HostToolName, isHostTool } from "../core/tools/host_tools.ts";
 import { byteLength } from "../core/values/cut_text.ts";
 import type { CallingJob, GateCall, GatedTool } from "./gate_call.ts";
 import type { Blockable } from "./hook_types.ts";
 import type { HostHooks } from "./host_hooks.ts";
+import type { SessionOptions } from "./session_types.ts";
+import { OwnTools, type ToolPorts } from "./tool_own.ts";
 import { Transcript } from "./transcript.ts";
-import type { CompactionRequest, HostTool, Session, ToolCallOptions, ToolOutcome } from "./types.ts";
+import type { CompactionRequest, Host, HostTool, Session, ToolCallOptions, ToolOutcome } from "./types.ts";
 
 /** The host around its sessions. */
-interface SessionPorts extends Pick<HostHooks, "onStart" | "onEnd" | "onIdle"> {
-  /** Returns the tools an agent can call now. Throws `agent.unknown`. */
-  tools(agent: string): HostTool[];
-  /** Returns a tool of an agent, by its name or its alias. Throws `agent.unknown` or `tool.unknown`. */
-  findTool(name: string, agent: string): GatedTool;
+interface SessionPorts extends Pick<HostHooks, "onStart" | "onEnd" | "onIdle">, ToolPorts {
   /** Walks a call through the gate. */
   pass(call: GateCall): Promise<ToolOutcome>;
-  compact(request: CompactionRequest): Promise<CompactionResult>;
+  compact: Host["compact"];
   /** A session has been closed. */
   onClosed(id: string): Promise<void>;
   readonly clock: Clock;
@@ -41,6 +40,8 @@ const MAX_KEPT_BYTES = 128 * 1024;
 export class Sessions {
   readonly #ports: SessionPorts;
   readonly #open = new Map<string, HostSession>();
+  /** The host's own tools that models were given, each with the agent. */
+  readonly #listed = new Set<string>();
   #isRunning = false;
 
   /** Begins without an open session. */
@@ -49,7 +50,7 @@ export class Sessions {
   }
 
   /** Opens one; its id is made when none is given. Throws `session.duplicate`. */
-  open(id: string = this.#ports.ids.create("ses")): HostSession {
+  open(id: string = this.#ports.ids.create("ses"), options: SessionOptions = {}): HostSession {
     if (typeof id !== "string" || id === "") {
       throw new HostError("host.misuse", "Cannot open a session: its id is no text");
     }
@@ -62,7 +63,8 @@ export class Sessions {
     const session = new HostSession(id, this.#ports, {
       isRunning: () => this.#isRunning,
       onClose: () => void this.#open.delete(id),
-    });
+      onListed: (tool, agent) => void this.#listed.add(`${agent} ${tool}`),
+    }, options);
     this.#open.set(id, session);
     return session;
   }
@@ -77,6 +79,11 @@ export class Sessions {
     const session = this.#open.get(id);
     if (session) return session;
     throw unknownSession(id);
+  }
+
+  /** Whether any session has listed a tool of the host's own for an agent. A loop may have another tool of that name. */
+  hasListed(tool: string, agent: string): boolean {
+    return this.#listed.has(`${agent} ${tool}`);
   }
 
   /** Returns the ids of the open ones. */
@@ -96,12 +103,20 @@ export class Sessions {
   }
 }
 
+/** The sessions around one of them. */
+interface SessionOwner {
+  isRunning(): boolean;
+  onClose(): void;
+  onListed(tool: string, agent: string): void;
+}
+
 /** The one implementation of {@link Session}. */
 export class HostSession implements Session {
   /** Unique among the open sessions of the host. */
   readonly id: string;
   readonly #ports: SessionPorts;
-  readonly #owner: { readonly isRunning: () => boolean; readonly onClose: () => void };
+  readonly #owner: SessionOwner;
+  readonly #own: OwnTools;
   readonly #transcript = new Transcript();
   readonly #firing = new Set<Promise<unknown>>();
   #start: ReturnType<SessionPorts["onStart"]> | null = null;
@@ -111,10 +126,11 @@ export class HostSession implements Session {
   #context: string[] = [];
 
   /** Use {@link Sessions.open}. */
-  constructor(id: string, ports: SessionPorts, owner: { isRunning: () => boolean; onClose: () => void }) {
+  constructor(id: string, ports: SessionPorts, owner: SessionOwner, options: SessionOptions) {
     this.id = id;
     this.#ports = ports;
     this.#owner = owner;
+    this.#own = new OwnTools(ports, options);
   }
 
   /** Fires `SessionStart` the first time; later calls put the same text before the prompt they are given. */
@@ -148,9 +164,16 @@ export class HostSession implements Session {
     await this.#fireIdle();
   }
 
-  /** Returns the tools of an agent. */
-  tools(agent: string = PRIMARY): HostTool[] {
-    return this.#ports.tools(agent);
+  /** Returns the tools of an agent, or those of the host that stand for them. */
+  tools(of?: Parameters<Session["tools"]>[0]): HostTool[] {
+    const { agent, tools } = this.#own.list(of);
+    for (const { name } of tools) if (isHostTool(name)) this.#owner.onListed(name, agent);
+    return tools;
+  }
+
+  /** Returns what the tools of each plugin cost an agent. */
+  usage(agent: string = PRIMARY): ReturnType<Session["usage"]> {
+    return this.#own.usage(agent);
   }
 
   /** Calls a tool through the gate. */
@@ -178,8 +201,11 @@ export class HostSession implements Session {
     options: ToolCallOptions,
     { outputOnly = false, job }: { readonly outputOnly?: boolean; readonly job?: CallingJob | undefined } = {},
   ): Promise<ToolOutcome> {
+    const agent = options.agent ?? PRIMARY;
+    const maxBytes = this.#own.limit(options);
     this.touch();
-    return this.#ports.pass({ tool, args, agent: options.agent ?? PRIMARY, session: this, options, outputOnly, job });
+    const passed = this.#ports.pass({ tool, args, agent, session: this, options, outputOnly, job });
+    return this.#own.finish(passed, { agent, plugin: tool.owner.plugin, maxBytes });
   }
 
   /** Returns the session as a background job has it: calls through it are the job's. */
@@ -190,7 +216,8 @@ export class HostSession implements Session {
       start: (systemPrompt) => whole.start(systemPrompt),
       record: (message) => whole.record(message),
       idle: () => whole.idle(),
-      tools: (agent) => whole.tools(agent),
+      tools: (of) => whole.tools(of),
+      usage: (agent) => whole.usage(agent),
       callTool: (name, args, options = {}) => this.#found(name, args, options, job),
       takeContext: () => whole.takeContext(),
       compact: (request) => whole.compact(request),
@@ -199,11 +226,23 @@ export class HostSession implements Session {
   }
 
   #found(name: string, args: Args, options: ToolCallOptions, job?: CallingJob): Promise<ToolOutcome> {
+    if (isHostTool(name)) return this.#callOwn(name, args, options, job);
     try {
       return this.call(this.find(name, options.agent), args, options, { job });
     } catch (error) {
       return Promise.reject(error);
     }
+  }
+
+  async #callOwn(name: HostToolName, args: Args, options: ToolCallOptions, job?: CallingJob): Promise<ToolOutcome> {
+    this.#checkOpen();
+    if (name === "call_tool") {
+      const called = await this.#own.called(args, options.agent ?? PRIMARY);
+      this.#checkOpen(); // The check of the arguments took a moment.
+      return await this.call(called.tool, called.args, options, { job });
+    }
+    this.touch();
+    return await this.#own.answer(name, args, options);
   }
 
   /** Returns the text that was kept, and forgets it. */
@@ -221,7 +260,9 @@ export class HostSession implements Session {
   }
 
   /** Makes the window of an agent smaller: work that winds the idle clock. */
-  async compact({ agent = PRIMARY, ...request }: Parameters<Session["compact"]>[0]): Promise<CompactionResult> {
+  async compact<M extends { readonly role: string } = Message>(
+    { agent = PRIMARY, ...request }: Omit<CompactionRequest<M>, "agent" | "session"> & { readonly agent?: string },
+  ): Promise<CompactionResult<M>> {
     this.#checkOpen();
     this.touch();
     return await this.#ports.compact({ ...request, agent, session: this.id });
@@ -236,6 +277,7 @@ export class HostSession implements Session {
     this.#isClosed = true;
     this.dropTimer();
     this.#owner.onClose();
+    this.#own.end();
     await Promise.allSettled([...this.#firing, this.#ports.onClosed(this.id)]);
     return this.#start ? await this.#ports.onEnd(this.id) : {};
   }

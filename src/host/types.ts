@@ -16,16 +16,16 @@ import type { HookEngine } from "../hooks/engine/engine.ts";
 import type { HookReport } from "../hooks/sources/plugin/plugin_scope.ts";
 import type { HostKinds } from "../hooks/kinds/types.ts";
 import type { HostHookOptions } from "./hook_types.ts";
-import type { JsonSchema } from "../core/schema/json_schema.ts";
 import type { Message } from "../core/compaction/messages.ts";
 import type { Runtime } from "../core/ports/ports.ts";
 import type { PluginLogLine, PluginNotification } from "../core/supervisor/types.ts";
 import type { TracingOption } from "../otel/load_tracing.ts";
 import type { CallAt, ToolCallOptions } from "./call_types.ts";
 import type { ClientSide, HostMcp, HostPrompt, HostResource } from "./mcp_types.ts";
+import type { CompactionRequest, HostTool, Session, ToolOutcome } from "./session_types.ts";
 import type { HostPluginInfo, HostView } from "./view_types.ts";
 
-export type { CallAt, HostPluginInfo, ToolCallOptions };
+export type { CallAt, CompactionRequest, HostPluginInfo, HostTool, Session, ToolCallOptions, ToolOutcome };
 
 /** Options of a host; only the project has no default. */
 export interface HostOptions {
@@ -43,7 +43,11 @@ export interface HostOptions {
   readonly hookspecs?: readonly string[];
   /** The runtime it stands on. Default: the one the program runs on. */
   readonly runtime?: Runtime;
-  /** Node, Bun or Deno that runs plugins' `js`, relay and storage. Default: this one; a compiled program looks for one. */
+  /**
+   * Path of the Node, Bun or Deno that starts JavaScript files: plugins whose command begins with `js`, the relay in
+   * their cages, the storage process. Default: the runtime itself; for a compiled program the first that is installed in
+   * `/usr/local/bin` or `/usr/bin`. `runtimes.js` in the operator's `config.toml` comes before it.
+   */
   readonly js?: string;
   /**
    * Folder for tapes: the wire of each process of each plugin, without the operator's secrets, for `kaged replay`.
@@ -101,81 +105,6 @@ export interface HostOptions {
   readonly onWarning?: (message: string) => void;
 }
 
-/** A tool an agent may call. */
-export interface HostTool {
-  /** Full name: `<plugin>.<tool>`. */
-  readonly name: string;
-  /** The name as chat APIs take it, of `^[a-zA-Z0-9_-]{1,64}$`: `<plugin>__<tool>`; a longer one ends in a hash. */
-  readonly alias: string;
-  /** Text for the model. */
-  readonly description: string;
-  /** JSON Schema of its arguments, which every call is checked against. */
-  readonly parametersSchema: JsonSchema;
-  /** Name of the plugin that offers it. */
-  readonly plugin: string;
-  /** The tool as its MCP server listed it, title and annotations included; absent for any other plugin's. */
-  readonly definition?: Readonly<Record<string, unknown>>;
-}
-
-/** The outcome of a tool call. */
-export interface ToolOutcome {
-  /** As handlers of `PostToolUse` left it. */
-  readonly output: unknown;
-  /** Text that handlers of hooks added for the next model call. */
-  readonly context: string[];
-  /** Notices of handlers, and about handlers that failed. */
-  readonly warnings: string[];
-}
-
-/** A conversation of the primary agent. */
-export interface Session {
-  /** Unique among the open sessions of the host. */
-  readonly id: string;
-  /**
-   * Fires `SessionStart` (`on_session_start` for plugins); call it before the first message reaches the model. The hook
-   * fires once: later calls put the same text before the prompt they are given.
-   */
-  start(systemPrompt: string): Promise<{
-    systemPrompt: string;
-    injected: Injection[];
-    /** The handler that blocked the start; absent when none did. */
-    blocked?: { readonly by: string; readonly reason: string };
-  }>;
-  /** Adds a message to the transcript of `on_session_idle`, and winds the idle clock. */
-  record(message: Message): void;
-  /** Fires `on_session_idle` now. */
-  idle(): Promise<void>;
-  /** Returns the tools that an agent can call now. Default: those of the primary. */
-  tools(agent?: string): HostTool[];
-  /**
-   * Calls a tool, by its name or its alias, through the gate: its arguments are checked, and handlers of `PreToolUse`,
-   * `PostToolUse` and `OnError` have their say.
-   *
-   * @throws {HostError} `tool.blocked` when a handler blocked it; `tool.denied` when a rule or a person said no;
-   * `tool.unknown`, `tool.arguments_invalid`; the tool's
-   * own error.
-   */
-  callTool(
-    name: string,
-    args: Readonly<Record<string, unknown>>,
-    options?: ToolCallOptions,
-  ): Promise<ToolOutcome>;
-  /**
-   * Returns text that handlers added to tool calls and that has reached nobody, for the next model call, and forgets it:
-   * of calls without `onContext` that returned only their output, or failed.
-   */
-  takeContext(): string[];
-  /** Makes the window of an agent smaller, by default the primary's. Never stalls and never throws for a plugin. */
-  compact(
-    request: Omit<CompactionRequest, "agent" | "session"> & { readonly agent?: string },
-  ): Promise<CompactionResult>;
-  /** Ends the session; one that was started fires `SessionEnd`, whose handlers all run even where one blocks. */
-  close(): Promise<{
-    /** A handler that wants the agent to go on, as `Stop` of a hook file may; absent when none does. */
-    blocked?: { readonly by: string; readonly reason: string };
-  }>;
-}
-
 export type { HookReport };
 
 /** The result of firing a hook. */
@@ -192,20 +121,6 @@ export interface HookFired {
   readonly asked?: readonly { readonly by: string; readonly reason: string }[];
   /** The handler that blocked; absent when none did. */
   readonly blocked?: { readonly by: string; readonly reason: string };
-}
-
-/** A window to be compacted. */
-export interface CompactionRequest {
-  /** Agent path. */
-  readonly agent: string;
-  /** Session id. */
-  readonly session: string;
-  /** The window, oldest message first. */
-  readonly messages: Message[];
-  /** Why now, such as `threshold_crossed`. */
-  readonly trigger: string;
-  /** Tokens to come down to. Default: the target in project.yaml, else half of the window. */
-  readonly targetTokens?: number;
 }
 
 /** The context of one run of an agent: its job, its session and its tools. */
@@ -262,7 +177,17 @@ export interface Host extends AsyncDisposable {
   /** Background jobs. Those that wait are taken once the host is started. */
   readonly jobs: Jobs<HostAgentContext>;
   /** Opens a session of the primary agent. Throws `session.duplicate` for an id that is open. */
-  openSession(options?: { id?: string }): Session;
+  openSession(options?: {
+    id?: string;
+    /**
+     * Keeps results whose text or JSON has more than `maxBytes` (default 32 KiB): the model gets a handle for
+     * `read_result`. At most `keepBytes` (default 16 MiB) and 100 results are kept, the newest. Absent: results are
+     * shown whole, unless a call says otherwise ({@link ToolCallOptions.maxResultBytes}).
+     */
+    results?: { readonly maxBytes?: number; readonly keepBytes?: number };
+    /** Counts calls and the tokens of their results, for {@link Session.usage}. Default false. */
+    usage?: boolean;
+  }): Session;
   /** Returns an open session. Throws `session.unknown`. */
   session(id: string): Session;
   /** {@link Session.callTool} of a session, for the output alone. */
@@ -296,7 +221,7 @@ export interface Host extends AsyncDisposable {
   /** Calls that wait for a person, for any front end. */
   readonly approvals: Approvals;
   /** {@link Session.compact} of a session. */
-  compact(request: CompactionRequest): Promise<CompactionResult>;
+  compact<M extends { readonly role: string } = Message>(request: CompactionRequest<M>): Promise<CompactionResult<M>>;
   /** Turns a knob: validates, updates the plugin, edits project.yaml. When the plugin refuses, the file stays as it was. */
   setKnob(agent: string, key: string, knob: string, value: unknown): Promise<void>;
   /** Plugins the project declares and nobody has: what the operator is asked. As long as there is one, it is pending. */

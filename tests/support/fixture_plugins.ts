@@ -86,6 +86,31 @@ const MANIFESTS: Readonly<Record<string, Partial<Manifest>>> = {
       },
     })),
   },
+  toolbox: {
+    methods: [],
+    tools: [
+      {
+        name: "add",
+        description: "Adds two numbers",
+        parameters_schema: {
+          type: "object",
+          properties: { a: { type: "number", description: "The first" }, b: { type: "number" } },
+          required: ["a", "b"],
+          additionalProperties: false,
+        },
+      },
+      {
+        name: "erase",
+        description: "Erases a file",
+        parameters_schema: { type: "object", properties: { path: { type: "string" } }, required: ["path"] },
+      },
+      ...["secret", "picture", "sound", "paper", "fail", "wait", "steps"].map((name) => ({
+        name,
+        description: `Does ${name}`,
+        parameters_schema: { type: "object" },
+      })),
+    ],
+  },
   waits_for_file: { methods: ["fixture.call", "fixture.wait"], capabilities: ["read:fs:project:/"] },
   reports_progress: { methods: ["fixture.call", "fixture.step"] },
 };

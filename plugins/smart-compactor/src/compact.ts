@@ -143,7 +143,7 @@ function write(digest: Digest, count: number, { digestBytes, maxItems, keepReque
 
 /** Behind the system messages at the start, unless one of them has a part in a tool call; then before all. */
 function placeIn(remaining: readonly WireMessage[]): number {
-  const first = remaining.findIndex(({ role }) => role !== "system");
+  const first = remaining.findIndex(({ role }) => role !== "system" && role !== "developer");
   const place = first < 0 ? remaining.length : first;
   const isPlain = (message: WireMessage): boolean =>
     typeof message.content === "string" && !("tool_calls" in message) && !("tool_call_id" in message);

@@ -203,11 +203,10 @@ export class Desk implements Approvals {
     });
   }
 
-  async #askEmbedder({ approval, over: { signal } }: Waiter): Promise<void> {
+  async #askEmbedder({ approval, call, over: { signal } }: Waiter): Promise<void> {
     const { onAsk, warn } = this.#ports;
-    if (!onAsk) return;
     try {
-      const answer = await onAsk(approval, { signal });
+      const answer = await call.onAsk?.(approval, { signal }) ?? await onAsk?.(approval, { signal });
       if (answer && !signal.aborted) await this.answer(approval.id, answer, { by: "onAsk" });
     } catch (error) {
       if (!signal.aborted) warn(`onAsk failed, and the request waits on: ${messageOf(error)}`);

@@ -35,6 +35,8 @@ export interface AskedCall
   readonly signal?: AbortSignal | undefined;
   /** Checks arguments that a person edited. Throws `tool.arguments_invalid`. */
   readonly check?: (args: Args) => Promise<void>;
+  /** The caller's own way to ask, before the host's. */
+  readonly onAsk?: OnAsk;
 }
 
 /** What became of it. */

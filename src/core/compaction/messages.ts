@@ -12,7 +12,7 @@ import { isMap } from "../values/plain_data.ts";
 export interface Message {
   /** The host gives one to a message that has none. */
   readonly id?: string;
-  /** `system`, `user`, `assistant` or `tool`. */
+  /** `system` or `developer`, `user`, `assistant` or `tool`. */
   readonly role: string;
   /** Text, or parts that are carried through untouched. */
   readonly content: string | readonly Readonly<Record<string, unknown>>[];

@@ -69,7 +69,7 @@ function partsOf(content: unknown): Readonly<Record<string, unknown>>[] {
  */
 export function alwaysKeepIds(messages: readonly IdentifiedMessage[], keepLast: number): Set<string> {
   const staysItself = ({ role, always_keep, added_by }: IdentifiedMessage, index: number): boolean =>
-    (role === "system" && added_by === undefined) || always_keep === true || index >= messages.length - keepLast;
+    (isInstruction(role) && added_by === undefined) || always_keep === true || index >= messages.length - keepLast;
   const kept = messages.map(staysItself);
   const keptGroups = toolGroups(messages).filter((group) => group.some((index) => kept[index]));
   return new Set(keptGroups.flat().map((index) => messages[index]!.id));
@@ -90,6 +90,11 @@ export function insertMessage(
 
 /** Returns the index of the first message that is not among the system messages at the start. */
 export function afterSystem(messages: readonly IdentifiedMessage[]): number {
-  const index = messages.findIndex(({ role }) => role !== "system");
+  const index = messages.findIndex(({ role }) => !isInstruction(role));
   return index < 0 ? messages.length : index;
+}
+
+/** Whether messages of a role instruct the model: some chat APIs call `developer` what others call `system`. */
+function isInstruction(role: string): boolean {
+  return role === "system" || role === "developer";
 }

@@ -31,10 +31,10 @@ export interface ObserverText {
   readonly injection: Injection | null;
 }
 
-/** The new window, and how it came about. */
-export interface CompactionResult {
-  /** The window to go on with. */
-  readonly messages: Message[];
+/** The new window, and how it came about; `M` is the type of the caller's own messages. */
+export interface CompactionResult<M = Message> {
+  /** The window to go on with. Messages that were added have the role `user` and a text. */
+  readonly messages: M[];
   /** Ids of messages that are no longer in it. */
   readonly superseded: string[];
   /** The strategy that made it smaller; `none` when nothing had to go. */

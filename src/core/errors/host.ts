@@ -47,5 +47,7 @@ export const HOST_ERRORS: Readonly<Record<string, ErrorRow>> = {
     "Nothing: the first counts",
   ),
   "approval.answer_invalid": row(-32602, 400, "An answer to a request has a mistake", "Read docs/approvals.md"),
+  "result.unknown": row(-32602, 404, "The session keeps no such result", "Use the handle of a kept result's note"),
+  "result.dropped": row(-32602, 410, "A kept result gave its room to newer ones", "Call the tool again, for less"),
   "tool.arguments_invalid": row(-32602, 400, "The tool does not take these arguments", "Follow its schema"),
 };

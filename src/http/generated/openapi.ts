@@ -1660,7 +1660,7 @@ export const OPENAPI_TEXT: string = `{
             "$ref": "#/components/responses/http.host_refused-http.origin_refused-tool.blocked-tool.denied-plugin.capability_denied-plugin.storage_denied"
           },
           "404": {
-            "description": "\`agent.unknown\`: The project has no such agent; \`session.unknown\`: No such session is open; \`tool.unknown\`: The agent has no such tool",
+            "description": "\`agent.unknown\`: The project has no such agent; \`session.unknown\`: No such session is open; \`tool.unknown\`: The agent has no such tool; \`result.unknown\`: The session keeps no such result",
             "content": {
               "application/problem+json": {
                 "schema": {
@@ -1674,6 +1674,16 @@ export const OPENAPI_TEXT: string = `{
           },
           "409": {
             "description": "\`protocol.busy\`: The other side has stopped reading; \`plugin.not_initialized\`: The handshake is not complete; \`plugin.not_applicable\`: The method does not apply here",
+            "content": {
+              "application/problem+json": {
+                "schema": {
+                  "$ref": "#/components/schemas/Problem"
+                }
+              }
+            }
+          },
+          "410": {
+            "description": "\`result.dropped\`: A kept result gave its room to newer ones",
             "content": {
               "application/problem+json": {
                 "schema": {
@@ -4734,7 +4744,7 @@ export const OPENAPI_TEXT: string = `{
         "type": "object",
         "properties": {
           "name": {
-            "description": "Full name: \`<plugin>.<tool>\`.",
+            "description": "Full name: \`<plugin>.<tool>\`; of the host's own tools, such as \`search_tools\`, the name alone.",
             "type": "string"
           },
           "alias": {
@@ -4746,7 +4756,7 @@ export const OPENAPI_TEXT: string = `{
             "type": "string"
           },
           "plugin": {
-            "description": "Name of the plugin that offers it.",
+            "description": "Name of the plugin that offers it; \`host\` for the host's own.",
             "type": "string"
           },
           "parameters_schema": {
@@ -4768,7 +4778,7 @@ export const OPENAPI_TEXT: string = `{
         "type": "object",
         "properties": {
           "output": {
-            "description": "As handlers of \`PostToolUse\` left it."
+            "description": "As handlers of \`PostToolUse\` left it. One that is kept is \`{ kept, note }\` here."
           },
           "context": {
             "description": "Text that handlers of hooks added for the next model call.",

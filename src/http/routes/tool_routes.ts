@@ -46,7 +46,7 @@ export const TOOL_ROUTES: readonly Route[] = [
       timeout_ms: v.exactOptional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(999_999))),
     }),
     isCall: true,
-    errors: CALL_ERRORS,
+    errors: [...CALL_ERRORS, "result.unknown", "result.dropped"],
     run: ({ params, body, connection: { signal } }, api) => callTool(params, body, signal, api),
   }),
 ];

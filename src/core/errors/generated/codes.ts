@@ -23,6 +23,8 @@ export type HostErrorCode =
   | "approval.unknown"
   | "approval.ended"
   | "approval.answer_invalid"
+  | "result.unknown"
+  | "result.dropped"
   | "tool.arguments_invalid"
   | "protocol.parse"
   | "protocol.invalid"

@@ -1,0 +1,66 @@
+/**
+ * A conversation held within a number of tokens. A framework hands over its whole history before each call of the model,
+ * often as new objects: what was compacted before is recognised by its content, and is not compacted again.
+ *
+ * @module
+ */
+import { countTokens, type Message } from "../core/compaction/messages.ts";
+import { canonicalText } from "../core/values/canonical_text.ts";
+import type { Session } from "../host/types.ts";
+import { compactMessages, type CompactOptions, type MessageForm, readWindow } from "./messages.ts";
+
+/** Bounds of a window. */
+export interface WindowOptions extends CompactOptions {
+  /** A window of more tokens than this is compacted. Default: none is. */
+  readonly maxTokens?: number;
+  /** Tokens of a message. Default: a quarter of the bytes of its JSON. */
+  readonly countTokens?: (message: Message) => number;
+}
+
+/** One conversation: what has been said in it, and the window that stands for it. */
+export class FittedWindow<M extends object> {
+  readonly #session: Session;
+  readonly #form: MessageForm<M>;
+  readonly #options: WindowOptions;
+  /** The history that {@link #window} stands for, message by message. */
+  #seen: readonly string[] = [];
+  #window: readonly M[] = [];
+
+  constructor(session: Session, form: MessageForm<M>, options: WindowOptions = {}) {
+    this.#session = session;
+    this.#form = form;
+    this.#options = options;
+  }
+
+  /**
+   * Returns the window for a history: messages that are new are recorded in the session (its idle hook is sent them) and
+   * put behind the window of last time; one that is too large is compacted. A history that is another conversation, or
+   * was changed, begins anew.
+   */
+  async fit(history: readonly M[]): Promise<M[]> {
+    const { maxTokens = Infinity, countTokens: count = countTokens, maxTokens: _, countTokens: __, ...options } =
+      this.#options;
+    const read = readWindow(history, this.#form);
+    const keys = read.map(({ role, content, tool_calls, tool_call_id }) =>
+      canonicalText([role, content ?? null, tool_calls ?? null, tool_call_id ?? null])
+    );
+    const goesOn = keys.length >= this.#seen.length && this.#seen.every((key, index) => key === keys[index]);
+    const from = goesOn ? this.#seen.length : 0;
+    if (options.agent === undefined || options.agent === "primary") {
+      for (const message of read.slice(from)) if (isSaid(message)) this.#session.record(message);
+    }
+    const window = [...(goesOn ? this.#window : []), ...history.slice(from)];
+    this.#seen = keys;
+    this.#window = window;
+    const tokens = readWindow(window, this.#form).reduce((sum, message) => sum + count(message), 0);
+    if (tokens <= maxTokens) return window;
+    const { messages } = await compactMessages(this.#session, window, this.#form, options);
+    this.#window = messages;
+    return [...messages];
+  }
+}
+
+/** Whether a message belongs to the transcript: instructions do not. */
+function isSaid({ role }: Message): boolean {
+  return role !== "system" && role !== "developer";
+}

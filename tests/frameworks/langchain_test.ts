@@ -1,0 +1,3 @@
+import { frameworkTests } from "../support/frameworks.ts";
+
+await frameworkTests("langchain", "langchain");

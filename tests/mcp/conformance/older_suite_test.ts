@@ -1,0 +1,3 @@
+import { conformanceTests } from "./conformance_tests.ts";
+
+conformanceTests("mcp-conformance-0.1");
