@@ -63,8 +63,8 @@ if ! cmp -s package-lock.json "$stamp"; then
   cp package-lock.json "$stamp"
 fi
 if [ "$level" = extras ]; then
-  # Packages that are too large for everybody: the MCP Inspector, the agent frameworks.
-  for folder in tools/inspector tools/frameworks; do
+  # Packages that are too large for everybody: the MCP Inspector, the agent frameworks, bundlers.
+  for folder in tools/inspector tools/frameworks tools/bundlers; do
     stamp=$folder/node_modules/.kaged-lock.json
     if ! cmp -s $folder/package-lock.json "$stamp"; then
       echo "setup: installing $folder (npm ci)"

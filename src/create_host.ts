@@ -30,7 +30,7 @@ import type { Host, HostOptions } from "./host/types.ts";
  * `cage.no_permission` on a Deno without the permissions that the host needs.
  */
 export async function createHost(options: HostOptions): Promise<Host> {
-  const runtime = options.runtime ?? await detectRuntime();
+  const runtime = withJs(options.runtime ?? await detectRuntime(), options.js);
   requirePermissions(runtime.missingPermissions(options.home ?? null)); // First: the environment is one of them.
   const home = homeFolder(options.home === undefined ? undefined : resolve(options.home), runtime.env);
   requirePermissions(runtime.missingPermissions(home));
@@ -62,6 +62,13 @@ export async function createHost(options: HostOptions): Promise<Host> {
     ...(options.hookspecs && { hookspecs: options.hookspecs.map((dir) => resolve(dir)) }),
     ...(options.record !== undefined && { record: resolve(options.record) }),
   });
+}
+
+/** The runtime, with JavaScript files started by the program at `js` unless another is named for a start. */
+function withJs(runtime: Runtime, js: string | undefined): Runtime {
+  if (js === undefined) return runtime;
+  const path = resolve(js);
+  return { ...runtime, scripts: (other = path) => runtime.scripts(other) };
 }
 
 async function openControl(host: Host, runtime: Runtime): Promise<ControlSocket> {

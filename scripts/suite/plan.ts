@@ -47,6 +47,7 @@ export const LEFT_OUT: readonly string[] = ["./tests/mcp/conformance/older_suite
 
 /** File → the one runtime that has it do its work, for all of them. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
+  "./tests/package/npm_bundles_test.ts": "node",
   "./tests/package/npm_first_test.ts": "node",
   "./tests/package/npm_package_test.ts": "node",
 };
@@ -54,6 +55,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
 /** Seconds of a processor for files, or folders of files, that take far more than most. */
 const COSTS: Readonly<Record<string, number>> = {
   "./tests/package/npm_package_test.ts": 40,
+  "./tests/package/npm_bundles_test.ts": 30, // Eleven bundles, and over twenty agents.
   "./tests/package/npm_first_test.ts": 15,
   "./tests/console/page_test.ts": 30,
   "./tests/console/": 15,

@@ -4,7 +4,12 @@
  *
  * @module
  */
-const FLOORS: Readonly<Record<string, string>> = { deno: "2.9.0", bun: "1.4.0", node: "24.15.0" };
+/** The oldest version of each. */
+export const FLOORS: Readonly<Record<"deno" | "bun" | "node", string>> = {
+  deno: "2.9.0",
+  bun: "1.4.0",
+  node: "24.15.0",
+};
 
 /** Versions of a runtime and of its parts, by name. */
 export type Versions = Readonly<Record<string, string | undefined>>;
@@ -13,7 +18,7 @@ export type Versions = Readonly<Record<string, string | undefined>>;
 export function oldRuntime(program: string, versions: Versions = ownVersions()): string | null {
   // Node comes last: the other two also answer to its name.
   const runtime = versions["deno"] ? "deno" : versions["bun"] ? "bun" : "node";
-  const [version, floor] = [versions[runtime] ?? "0", FLOORS[runtime] ?? "0"];
+  const [version, floor] = [versions[runtime] ?? "0", FLOORS[runtime]];
   return isOlder(version, floor) ? `${program} needs ${runtime} ${floor} or newer, and this is ${version}` : null;
 }
 
@@ -21,7 +26,8 @@ function ownVersions(): Versions {
   return (globalThis as { process?: { versions?: Versions } }).process?.versions ?? {};
 }
 
-function isOlder(version: string, floor: string): boolean {
+/** Whether a version comes before another. */
+export function isOlder(version: string, floor: string): boolean {
   const [have, need] = [version, floor].map((text) => text.split(".").map((part) => parseInt(part, 10) || 0));
   for (let at = 0; at < 3; at++) {
     const difference = (have?.[at] ?? 0) - (need?.[at] ?? 0);

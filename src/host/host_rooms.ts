@@ -201,6 +201,7 @@ async function layGround(options: HostCoreOptions, loaded: HostProject, tracing:
   const audit = maskedAudit(createAudit({ clock, sinks: options.audit ?? [trails] }), secrets);
   const pins = new HostPins({ home, runtime, model, audit, warn });
   await pins.load(loaded.resolved.instances);
+  const scripts: Runtime["scripts"] = (path = loaded.operator.runtimes.js) => runtime.scripts(path);
   return {
     options,
     loaded,
@@ -212,7 +213,7 @@ async function layGround(options: HostCoreOptions, loaded: HostProject, tracing:
     warn,
     tracing,
     emitter: options.events ? createEmitter({ ...options.events, clock, onError: listenerWarning(warn) }) : null,
-    storage: hostStorage({ runtime, home, operator: loaded.operator }),
+    storage: hostStorage({ runtime: { ...runtime, scripts }, home, operator: loaded.operator }),
     logs: pluginLogs({ home, runtime }),
     compactions: new CompactionLog(),
     contextOf: (agent, session) => ({

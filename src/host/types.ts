@@ -44,6 +44,12 @@ export interface HostOptions {
   /** The runtime it stands on. Default: the one the program runs on. */
   readonly runtime?: Runtime;
   /**
+   * Path of the Node, Bun or Deno that starts JavaScript files: plugins whose command begins with `js`, the relay in
+   * their cages, the storage process. Default: the runtime itself; for a compiled program the first that is installed in
+   * `/usr/local/bin` or `/usr/bin`. `runtimes.js` in the operator's `config.toml` comes before it.
+   */
+  readonly js?: string;
+  /**
    * Folder for tapes: the wire of each process of each plugin, without the operator's secrets, for `kaged replay`.
    * Absent: nothing is recorded. {@link onWarning} reports a tape that cannot be written.
    */

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { load } from "../core/mcp/load_sdk.ts";
+import { sdkMissing } from "../core/mcp/load_sdk.ts";
 import { HOST_VERSION } from "../core/values/version.ts";
 import type { Era } from "./sdk_types.ts";
 
@@ -88,7 +88,7 @@ export interface HttpSdk {
 
 /** Loads them. Rejects with `mcp.sdk_missing`. */
 export async function loadHttpSdk(): Promise<HttpSdk> {
-  return await load(() => import("@modelcontextprotocol/server")) as unknown as HttpSdk;
+  return await import("@modelcontextprotocol/server").catch(sdkMissing()) as unknown as HttpSdk;
 }
 
 /**

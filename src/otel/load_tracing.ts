@@ -20,16 +20,22 @@ export type TracingOption = boolean | {
  */
 export async function loadTracing(
   option: TracingOption | undefined,
-  importApi: () => Promise<TracingApi> = () => import("@opentelemetry/api") as Promise<TracingApi>,
+  importApi: () => Promise<TracingApi> = importTracingApi,
 ): Promise<Tracing | null> {
   if (!option) return null;
   if (typeof option === "object") return createTracing(option.api);
-  try {
-    return createTracing(await importApi());
-  } catch (cause) {
-    throw new HostError("host.tracing_missing", `Cannot trace without "@opentelemetry/api": ${messageOf(cause)}`, {
-      hint: 'Run "npm install @opentelemetry/api", or leave the option "tracing" out',
-      cause,
-    });
-  }
+  return createTracing(await importApi().catch(tracingMissing));
+}
+
+/** `.catch()` right behind the `import()`: bundlers then leave a package that is not installed to run time. */
+function importTracingApi(): Promise<TracingApi> {
+  return import("@opentelemetry/api").catch(tracingMissing) as Promise<TracingApi>;
+}
+
+function tracingMissing(cause: unknown): never {
+  if (cause instanceof HostError) throw cause;
+  throw new HostError("host.tracing_missing", `Cannot trace without "@opentelemetry/api": ${messageOf(cause)}`, {
+    hint: 'Run "npm install @opentelemetry/api", or leave the option "tracing" out',
+    cause,
+  });
 }

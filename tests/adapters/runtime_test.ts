@@ -39,11 +39,13 @@ test("an adapter refuses to load on another runtime", async () => {
   }
 });
 
-test("scriptArgs start a JavaScript file that may do everything, whatever lies in the working directory", async (t) => {
+test("scripts() starts a JavaScript file that may do everything, whatever lies in the working directory", async (t) => {
   const alone = ["--config=/dev/null", "--no-env-file", "--no-install"];
   const run = ["run", "-A", "--quiet", "--no-lock"];
+  const { name, executable, args, env } = await runtime.scripts();
+  assert.deepEqual({ name, executable, env }, { name: runtime.name, executable: runtime.executable, env: {} });
   assert.deepEqual(
-    runtime.scriptArgs,
+    args,
     {
       node: { plugin: [], relay: ["--v8-pool-size=1"], storage: ["--no-warnings"] },
       bun: { plugin: alone, relay: alone, storage: alone },
@@ -62,8 +64,7 @@ test("scriptArgs start a JavaScript file that may do everything, whatever lies i
   await writeFile(`${cwd}/deno.json`, '{ "imports": { "node:fs": "./missing.mjs" } }');
   await writeFile(`${cwd}/bunfig.toml`, 'preload = ["./missing.mjs"]');
   for (const kind of ["relay", "storage"] as const) {
-    const args = [...runtime.scriptArgs[kind], `${cwd}/own.mjs`];
-    const { stdout, stderr } = spawnSync(runtime.executable, args, { encoding: "utf8", cwd });
+    const { stdout, stderr } = spawnSync(executable, [...args[kind], `${cwd}/own.mjs`], { encoding: "utf8", cwd });
     assert.notEqual(stdout.trim(), "", stderr);
   }
 });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { HostError } from "../../src/core/errors/host_error.ts";
-import { load } from "../../src/core/mcp/load_sdk.ts";
+import { sdkMissing } from "../../src/core/mcp/load_sdk.ts";
 import { serveHost } from "../../src/mcp/serve_host.ts";
 import { errorAnswer, toolAnswer } from "../../src/mcp/tool_answer.ts";
 import { driftingServer, listedTool } from "../support/drifting_server.ts";
@@ -105,7 +105,7 @@ test("D-008 errorAnswer() says code, message and hint, and never a stack", () =>
 });
 
 test("D-008 a host without the SDK says what to install", async () => {
-  await assert.rejects(load(() => import("@modelcontextprotocol/" + "none")), {
+  await assert.rejects(import("@modelcontextprotocol/" + "none").catch(sdkMissing()), {
     code: "mcp.sdk_missing",
     hint: /npm install @modelcontextprotocol\/server/,
   });

@@ -12,13 +12,10 @@
 import type { Runtime } from "../../core/ports/ports.ts";
 import { composeRuntime } from "../shared/runtime.ts";
 import { httpServers } from "./http_server.ts";
-import { bunVersion } from "./runtime.ts";
+import { bunVersion, isBunCompiled } from "./runtime.ts";
 
 export type * from "../../core/ports/http.ts";
 export type * from "../../core/ports/ports.ts";
-
-// Neither a bunfig.toml nor an .env file in the working directory may change how the program runs.
-const ALONE: readonly string[] = ["--config=/dev/null", "--no-env-file", "--no-install"];
 
 /** Bun, as the host uses it. Importing this module on another runtime throws a `TypeError`. */
 export const runtime: Runtime = composeRuntime({
@@ -27,5 +24,6 @@ export const runtime: Runtime = composeRuntime({
   http: httpServers,
   // Twice as fast as the method of Buffer on Bun.
   indexOfNewline: (chunk, from) => chunk.indexOf(0x0a, from),
-  scriptArgs: { plugin: ALONE, relay: ALONE, storage: ALONE },
+  isCompiled: isBunCompiled(),
+  compiledEnv: { BUN_BE_BUN: "1" },
 });

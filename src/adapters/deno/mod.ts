@@ -16,15 +16,11 @@ import { composeRuntime } from "../shared/runtime.ts";
 import { httpServers } from "./http_server.ts";
 import { kernelFiles } from "../shared/kernel_files.ts";
 import { missingPermissions } from "./permissions.ts";
-import { denoVersion } from "./runtime.ts";
+import { SCRIPT_ARGS } from "../shared/script_programs.ts";
+import { denoVersion, isDenoCompiled } from "./runtime.ts";
 
 export type * from "../../core/ports/http.ts";
 export type * from "../../core/ports/ports.ts";
-
-// The cage is the permission system: Deno's own would only ask the same questions a second time.
-const RUN: readonly string[] = ["run", "-A", "--quiet", "--no-lock"];
-/** For programs that come with the host whole: nothing in a folder or on a registry changes how they run. */
-const RUN_ALONE: readonly string[] = [...RUN, "--no-config", "--no-remote", "--no-npm"];
 
 /** Deno, as the host uses it. Importing this module on another runtime throws a `TypeError`. */
 export const runtime: Runtime = composeRuntime({
@@ -33,13 +29,12 @@ export const runtime: Runtime = composeRuntime({
   http: httpServers,
   // Twice as fast as the method of Buffer on Deno.
   indexOfNewline: (chunk, from) => chunk.indexOf(0x0a, from),
-  scriptArgs: {
-    // A cage keeps no compiled code from one start to the next: writing it would cost a third of the start.
-    plugin: [...RUN, "--no-code-cache"],
-    relay: [...RUN, "--no-config", "--no-code-cache"],
-    storage: RUN_ALONE,
+  isCompiled: isDenoCompiled(),
+  permissions: {
+    // A compiled program cannot start the helper: it would start itself.
+    files: isDenoCompiled() ? files : kernelFiles(files, SCRIPT_ARGS.deno.storage),
+    missingPermissions,
   },
-  permissions: { files: kernelFiles(files, RUN_ALONE), missingPermissions },
 });
 
 // Deno opens a pipe for signals at the first process it starts, and panics where no descriptor is left for it. A

@@ -1,5 +1,5 @@
 /**
- * Whether Deno runs this program. `Deno` is typed by hand: its own types would reach the published declarations.
+ * Whether Deno runs this program, and how. `Deno` is typed by hand: its own types would reach the published declarations.
  *
  * @module
  */
@@ -8,4 +8,10 @@
 export function denoVersion(): string | null {
   const { Deno } = globalThis as { Deno?: { readonly version?: { readonly deno?: string } } };
   return Deno?.version?.deno ?? null;
+}
+
+/** Whether `deno compile` made this program: `process.execPath` is then no Deno. */
+export function isDenoCompiled(): boolean {
+  const { Deno } = globalThis as { Deno?: { readonly build?: { readonly standalone?: boolean } } };
+  return Deno?.build?.standalone === true;
 }

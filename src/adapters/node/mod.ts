@@ -13,7 +13,7 @@ import { Buffer } from "node:buffer";
 import type { Runtime } from "../../core/ports/ports.ts";
 import { composeRuntime } from "../shared/runtime.ts";
 import { httpServers } from "./http_server.ts";
-import { nodeVersion } from "./runtime.ts";
+import { isNodeCompiled, nodeVersion } from "./runtime.ts";
 
 export type * from "../../core/ports/http.ts";
 export type * from "../../core/ports/ports.ts";
@@ -27,10 +27,5 @@ export const runtime: Runtime = composeRuntime({
   http: httpServers,
   // Up to 25 times as fast as the method of Uint8Array on Node.
   indexOfNewline: (chunk, from) => indexOf.call(chunk, 0x0a, from),
-  scriptArgs: {
-    plugin: [],
-    // Each thread that V8 does not start is one less to count against the process limit of the cage.
-    relay: ["--v8-pool-size=1"],
-    storage: ["--no-warnings"],
-  },
+  isCompiled: isNodeCompiled(),
 });

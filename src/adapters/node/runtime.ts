@@ -1,5 +1,5 @@
 /**
- * Whether Node runs this program.
+ * Whether Node runs this program, and how.
  *
  * @module
  */
@@ -9,4 +9,10 @@ import process from "node:process";
 export function nodeVersion(): string | null {
   const { Deno, Bun } = globalThis as { Deno?: unknown; Bun?: unknown };
   return Deno || Bun ? null : process.versions.node;
+}
+
+/** Whether this program is a single executable application: `process.execPath` is then no Node. */
+export function isNodeCompiled(): boolean {
+  const sea = process.getBuiltinModule("node:sea") as { isSea(): boolean } | undefined;
+  return sea?.isSea() === true;
 }

@@ -13,26 +13,34 @@ import { files } from "./files.ts";
 import { ids } from "./ids.ts";
 import { network } from "./network.ts";
 import { processes } from "./processes.ts";
+import { scriptPrograms } from "./script_programs.ts";
 
 const KERNEL_ARCH: Readonly<Record<string, string>> = { x64: "x86_64", arm64: "aarch64" };
 
 /** The differences between the three runtimes; everything else goes through the `node:` modules that all have. */
-interface RuntimeFacts extends Pick<Runtime, "name" | "http" | "scriptArgs"> {
+interface RuntimeFacts extends Pick<Runtime, "name" | "http" | "isCompiled"> {
   /** Null when another runtime runs this program. */
   readonly version: string | null;
   readonly indexOfNewline: Bytes["indexOfNewline"];
   /** Absent where the runtime lets a program do whatever its user may. */
   readonly permissions?: Pick<Runtime, "files" | "missingPermissions">;
+  /** Variables with which a compiled program starts files as its runtime would; absent where it cannot. */
+  readonly compiledEnv?: Readonly<Record<string, string>>;
 }
 
 /** Returns the whole runtime. Throws a `TypeError` on another one than it is for. */
-export function composeRuntime({ version, indexOfNewline, permissions, ...facts }: RuntimeFacts): Runtime {
+export function composeRuntime(
+  { version, indexOfNewline, permissions, compiledEnv, ...facts }: RuntimeFacts,
+): Runtime {
   if (version === null) throw new TypeError(`This adapter is for ${facts.name}: another runtime runs here`);
+  const { name, isCompiled } = facts;
+  const executable = process.execPath;
   return {
     ...facts,
     version,
     bytes: bytesWith(indexOfNewline),
-    executable: process.execPath,
+    executable,
+    scripts: scriptPrograms({ name, isCompiled, executable, compiledEnv: compiledEnv ?? null }),
     platform: process.platform,
     arch: KERNEL_ARCH[process.arch] ?? process.arch,
     pid: process.pid,

@@ -51,6 +51,8 @@ export interface ResolvedCommand {
   readonly argv: readonly string[];
   /** Mounts for it and for each `exec:` grant. */
   readonly mounts: readonly ExecutableMount[];
+  /** Variables without which the runtime of the command would not start it. */
+  readonly env: Readonly<Record<string, string>>;
 }
 
 /** One of the top folders that hold programs and libraries. */
@@ -81,8 +83,8 @@ export interface CageFacts {
    * where it cannot, or where the cage is not gated.
    */
   readonly hostNetwork: string | null;
-  /** The relay, and the runtime it would run on. */
-  readonly relay: RelayRuntime;
+  /** The relay, and the program it runs on; null for a cage that is not gated. */
+  readonly relay: RelayRuntime | null;
   /** Folder of the files of this start. */
   readonly runDir: string;
   /** Certificates for a cage with bound hosts. */

@@ -48,7 +48,7 @@ export function compileCage(request: CageRequest, facts: CageFacts): CagePlan {
   // Bubblewrap makes the network unless the relay has to listen where only the maker of the network can let it.
   const ownNetwork = facts.hostNetwork !== null && netMode(net) === "gated";
   const direct = standIns(net, ownNetwork);
-  const set = { ...manifest, env: { ...manifest.env, ...request.env } };
+  const set = { ...manifest, env: { ...manifest.env, ...request.env, ...command.env } };
   const own = cageEnv(set, { places: shown, logLevel, proxy: { ...proxyEnv(net, direct), ...trust.env } });
   const program = relayed({ command: command.argv, env: own }, net, { ...facts, direct, hasLowPorts: ownNetwork });
   const rlimits = rlimitPart(tier, limits, [...command.mounts, ...program.mounts], systemPrograms);

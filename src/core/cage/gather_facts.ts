@@ -27,14 +27,17 @@ export async function gatherFacts(request: CageRequest, runtime: Runtime): Promi
   const { files } = runtime;
   const { manifest, runtimes } = request;
   const capabilities = readCapabilities(manifest.capabilities);
+  const ownName = runtime.isCompiled ? [] : [runtime.name];
   const programs = [
     ...capabilities.flatMap((asked) => asked.kind === "exec" ? [asked.binary] : []),
-    ...(request.systemPrograms ? [...Object.keys(runtimes).filter((name) => name !== "bwrap"), runtime.name] : []),
+    ...(request.systemPrograms ? [...Object.keys(runtimes).filter((name) => name !== "bwrap"), ...ownName] : []),
   ];
   if (runtime.uid === 0) await requireSealing(files);
   const places = await realPlaces(request.places, files);
   const { installDir: dir, home } = places;
 
+  const net = capabilities.filter((asked): asked is NetRule => asked.kind === "net");
+  const isGated = netMode(net) === "gated";
   const [bwrap, installDir, rootEntries, command, grants, { tier }, relay] = await Promise.all([
     findBwrap(runtime, runtimes),
     installFacts(places, files),
@@ -42,11 +45,10 @@ export async function gatherFacts(request: CageRequest, runtime: Runtime): Promi
     resolveCommand(manifest, { installDir: dir, home, runtimes, programs }, runtime),
     checkedGrants(capabilities, places, files),
     chooseTier(runtime),
-    relayRuntime(runtime),
+    isGated ? relayRuntime(runtime, runtimes.js) : null,
   ]);
-  const net = capabilities.filter((asked): asked is NetRule => asked.kind === "net");
   let hostNetwork: string | null = null;
-  if (netMode(net) === "gated") {
+  if (isGated) {
     await refuseSockets([...grants, installDir], files);
     hostNetwork = (await tryOwnNetwork({ bash: await findBash(files), bwrap: bwrap.path }, runtime)).hosts;
   }

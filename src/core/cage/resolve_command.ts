@@ -5,7 +5,7 @@
  */
 import { HostError } from "../errors/host_error.ts";
 import type { Manifest } from "../manifest/manifest.ts";
-import type { Files, Runtime } from "../ports/ports.ts";
+import type { Files, Runtime, ScriptProgram } from "../ports/ports.ts";
 import type { ExecutableMount, ResolvedCommand } from "./cage_plan.ts";
 import { isWithin } from "./path_rules.ts";
 import { envName, isEnv, parseShebang, SHEBANG_BYTES } from "./shebang.ts";
@@ -16,7 +16,7 @@ const PROGRAM_DIRS = ["/usr/local/bin", "/usr/bin"];
 const SYSTEM_DIRS = ["/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin"];
 const MAX_INTERPRETERS = 3;
 
-/** The reserved name of the runtime that the host itself runs on. */
+/** The reserved name of the program that starts JavaScript files: by default the runtime that the host runs on. */
 const OWN_RUNTIME = "js";
 
 /** The folders and grants that a command is resolved with. */
@@ -34,7 +34,7 @@ export interface CommandPlaces {
 /**
  * Returns the command as it runs in the cage, with the mounts it needs.
  *
- * @throws {HostError} `cage.command_missing` or `cage.command_shim`.
+ * @throws {HostError} `cage.command_missing`, `cage.command_shim`, `cage.js_missing` or `cage.js_unusable`.
  */
 export async function resolveCommand(
   manifest: Manifest,
@@ -45,12 +45,14 @@ export async function resolveCommand(
   const [program = "", ...args] = manifest.command;
   const argv = await search.command(program, args);
   for (const name of places.programs) await search.bareName(name, `exec:${name}`, 0);
-  return { argv, mounts: [...search.mounts.values()].sort((a, b) => a.dest < b.dest ? -1 : 1) };
+  const mounts = [...search.mounts.values()].sort((a, b) => a.dest < b.dest ? -1 : 1);
+  return { argv, mounts, env: search.env };
 }
 
 /** One search: collects mounts by where they appear in the cage. */
 class Search {
   readonly mounts: Map<string, ExecutableMount> = new Map();
+  env: Readonly<Record<string, string>> = {};
   readonly #places: CommandPlaces;
   readonly #runtime: Runtime;
   readonly #files: Files;
@@ -72,7 +74,7 @@ class Search {
       return [program, ...args];
     }
     if (!program.includes("/")) {
-      const before = program === OWN_RUNTIME ? this.#runtime.scriptArgs.plugin : [];
+      const before = program === OWN_RUNTIME ? (await this.#js()).args.plugin : [];
       return [await this.bareName(program, "command", 0), ...before, ...args];
     }
     if (program.startsWith("/")) return [await this.absolute(program, "command", 0), ...args];
@@ -139,15 +141,24 @@ class Search {
 
   async #find(name: string, asked: string): Promise<{ path: string; named: boolean }> {
     const own = this.#runtime;
-    if (name === OWN_RUNTIME) return { path: own.executable, named: true };
+    if (name === OWN_RUNTIME) {
+      const { executable, env } = await this.#js();
+      this.env = env;
+      return { path: executable, named: true };
+    }
     const configured = Object.hasOwn(this.#places.runtimes, name) ? this.#places.runtimes[name] : undefined;
     if (configured !== undefined) return { path: configured, named: true };
-    if (name === own.name) return { path: own.executable, named: true };
+    if (name === own.name && !own.isCompiled) return { path: own.executable, named: true };
     for (const dir of PROGRAM_DIRS) {
       if (await this.#files.target(`${dir}/${name}`)) return { path: `${dir}/${name}`, named: false };
     }
     const hint = `Install "${name}", or name it: runtimes.${name} = "/path/to/${name}" in config.toml`;
     throw missing(name, `${asked} needs it, and it is in none of ${PROGRAM_DIRS.join(", ")}`, hint);
+  }
+
+  /** The program that starts JavaScript files: the operator's before the embedder's. */
+  #js(): Promise<ScriptProgram> {
+    return this.#runtime.scripts(this.#places.runtimes[OWN_RUNTIME]);
   }
 
   /** Mounts the interpreters of a script, down to a compiled program. */

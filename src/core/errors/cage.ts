@@ -34,6 +34,14 @@ export const CAGE_ERRORS: Readonly<Record<string, ErrorRow>> = {
   "cage.path_swapped": row(-32001, 403, "A granted path changed while the plugin started", "Start it again"),
   ...rows("cage", -32602, 422, {
     command_missing: ["The plugin's command is not in the cage", "Correct command or add the grant"],
+    js_missing: [
+      "A compiled program found no JavaScript runtime for its plugins",
+      "Set the option js, or install a runtime",
+    ],
+    js_unusable: [
+      "The program named by js runs no JavaScript files, or is too old",
+      "Name a Node, Bun or Deno that is new enough",
+    ],
     command_shim: [
       "A program is a version manager's stand-in",
       "Name the program itself under runtimes in config.toml",

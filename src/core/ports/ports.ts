@@ -230,19 +230,37 @@ export interface AsyncStorage {
 /** A JavaScript file that the host starts: a plugin's own, the relay inside a cage, or the storage process. */
 export type ScriptKind = "plugin" | "relay" | "storage";
 
+/** A program that starts JavaScript files. */
+export interface ScriptProgram {
+  /** Which runtime it is: a plugin's command may ask for it by this name. */
+  readonly name: Runtime["name"];
+  /** Absolute path. */
+  readonly executable: string;
+  /**
+   * Arguments with which it starts a file with every permission; the file's path follows them. Nothing in the working
+   * directory or the environment changes how the relay and the storage process run.
+   */
+  readonly args: Readonly<Record<ScriptKind, readonly string[]>>;
+  /** Variables without which it would not start the file. */
+  readonly env: Readonly<Record<string, string>>;
+}
+
 /** One runtime, whole: what an adapter's `runtime` export is. */
 export interface Runtime {
   /** The runtime's name, for people to read: nothing in the core is decided by it. */
   readonly name: "node" | "bun" | "deno";
   /** Its version, such as `24.21.0`. */
   readonly version: string;
-  /** Absolute path of its executable. */
+  /** Absolute path of the program that runs: the runtime's, or the compiled program's that holds the runtime. */
   readonly executable: string;
+  /** Whether this program was compiled into one file with its runtime: that file starts no other JavaScript. */
+  readonly isCompiled: boolean;
   /**
-   * Arguments with which {@link executable} starts a JavaScript file with every permission; the file's path follows
-   * them. Nothing in the working directory or the environment changes how the relay and the storage process run.
+   * Returns the program that starts JavaScript files: the one at `path`, an absolute path; without it the runtime itself,
+   * and for a compiled program a runtime that is installed where cages look for programs. Rejects with `cage.js_missing`
+   * or `cage.js_unusable`; the next call tries again.
    */
-  readonly scriptArgs: Readonly<Record<ScriptKind, readonly string[]>>;
+  scripts(path?: string): Promise<ScriptProgram>;
   /** Operating system as the runtime names it, such as `linux`. */
   readonly platform: string;
   /** Processor as the kernel names it: `x86_64`, `aarch64`, or another. */

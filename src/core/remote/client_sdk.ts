@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { load } from "../mcp/load_sdk.ts";
+import { sdkMissing } from "../mcp/load_sdk.ts";
 import type { DirectFetch } from "./direct_fetch.ts";
 
 /** A message of MCP, as JSON has it. */
@@ -126,5 +126,5 @@ export interface ClientSdk {
 /** Loads the SDK. Rejects with `mcp.sdk_missing`. */
 export async function loadClientSdk(): Promise<ClientSdk> {
   const name = "@modelcontextprotocol/client";
-  return await load(() => import("@modelcontextprotocol/client"), name) as unknown as ClientSdk;
+  return await import("@modelcontextprotocol/client").catch(sdkMissing(name)) as unknown as ClientSdk;
 }

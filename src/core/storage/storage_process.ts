@@ -53,7 +53,8 @@ export class StorageProcess {
       oversize: () => started?.fail("sent an answer without end"),
     }, { bytes: runtime.bytes, maxLineBytes: MAX_ANSWER_BYTES });
     const decoder = new TextDecoder();
-    const command = { file: runtime.executable, args: [...runtime.scriptArgs.storage, program], env: {}, cwd };
+    const { executable, args, env } = await runtime.scripts();
+    const command = { file: executable, args: [...args.storage, program], env, cwd };
     const child = await runtime.processes.spawn(command, {
       stdout: (chunk) => lines.push(chunk),
       stdoutEnd: () => {},

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { asHostError } from "../../core/errors/host_error.ts";
 import type { FileInfo, Runtime } from "../../core/ports/ports.ts";
 import type { MachineRow } from "./report.ts";
 
@@ -30,7 +31,7 @@ export async function interpreterRows(
 ): Promise<MachineRow[]> {
   const usual = new Map(INTERPRETERS);
   const named = Object.keys(runtimes).filter((name) => name !== "bwrap" && name !== "js");
-  const rows: MachineRow[] = [{ id: "js", status: "ok", detail: runtimes.js ?? runtime.executable }];
+  const rows: MachineRow[] = [await jsRow(runtime, runtimes.js)];
   for (const name of new Set([...usual.keys(), ...named])) {
     rows.push(
       Object.hasOwn(runtimes, name)
@@ -39,6 +40,16 @@ export async function interpreterRows(
     );
   }
   return rows;
+}
+
+async function jsRow(runtime: Runtime, path: string | undefined): Promise<MachineRow> {
+  try {
+    const { executable } = await runtime.scripts(path);
+    return { id: "js", status: "ok", detail: path === undefined ? executable : `${executable}, named in config.toml` };
+  } catch (error) {
+    const { message, hint } = asHostError(error);
+    return { id: "js", status: "missing", detail: message, ...(hint !== undefined && { hint }) };
+  }
 }
 
 async function namedRow(name: string, path: string, { files }: Runtime): Promise<MachineRow> {

@@ -38,7 +38,9 @@ export async function npmInstall(
   const found = await programIn("npm", runtime);
   const version = found === null ? null : versionIn((await run(found, ["--version"], ports)).said);
   const npm = version !== null && refusesGit(version) ? found : null;
-  const bun = npm === null ? runtime.name === "bun" ? runtime.executable : await programIn("bun", runtime) : null;
+  const bun = npm === null
+    ? runtime.name === "bun" && !runtime.isCompiled ? runtime.executable : await programIn("bun", runtime)
+    : null;
   const file = npm ?? bun;
   if (file === null) throw version === null ? npmMissing() : npmOld(version);
   const args = npm ? [...NPM_ARGS, ...packages] : [packages.length > 0 ? "add" : "install", ...BUN_ARGS, ...packages];

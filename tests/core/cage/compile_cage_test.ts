@@ -20,10 +20,11 @@ const facts: CageFacts = {
   command: {
     argv: ["/usr/bin/js", "./main.js"],
     mounts: [{ source: "/opt/node/bin/node", dest: "/usr/bin/js" }, { source: "/usr/bin/jq", dest: "/usr/bin/jq" }],
+    env: {},
   },
   grants: [granted("/data", "read"), granted("/data/out", "write")],
   arch: "x86_64",
-  relay: { executable: "/opt/node/bin/node", args: ["--flag"], program: "/* relay */" },
+  relay: { executable: "/opt/node/bin/node", args: ["--flag"], env: {}, program: "/* relay */" },
   runDir: "/srv/home/run/cage-1",
   tier: { name: "cgroup2", base: "/groups" },
   isRoot: false,
@@ -127,7 +128,7 @@ test("compileCage() binds the top folders of a host that has not merged them int
 
 test("compileCage() links a program where its own place matters to it", () => {
   const mounts = [{ source: "/opt/py/bin/python3", dest: "/usr/bin/python3", link: true as const }];
-  const { args } = compileCage(requestOf({}, places), { ...facts, command: { argv: ["x"], mounts } });
+  const { args } = compileCage(requestOf({}, places), { ...facts, command: { argv: ["x"], mounts, env: {} } });
   assert.ok(args.join(" ").includes("--symlink /opt/py/bin/python3 /usr/bin/python3"));
 });
 
@@ -237,7 +238,7 @@ test("network rules are in the plan, and bring certificates but no names of peop
 });
 
 test("a NUL in command or env cannot begin an argument of its own", () => {
-  const evil = { ...facts, command: { argv: ["x\0--share-net"], mounts: [] } };
+  const evil = { ...facts, command: { argv: ["x\0--share-net"], mounts: [], env: {} } };
   assert.throws(() => compileCage(requestOf({}, places), evil), { code: "manifest.invalid" });
   const env = { A: "1\0--bind\0/\0/" };
   assert.throws(() => compileCage(requestOf({ env }, places), facts), { code: "manifest.invalid" });

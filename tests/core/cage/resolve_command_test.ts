@@ -4,7 +4,7 @@ import { test, type TestContext } from "node:test";
 import { detectRuntime } from "../../../src/adapters/default.ts";
 import type { ResolvedCommand } from "../../../src/core/cage/cage_plan.ts";
 import { type CommandPlaces, resolveCommand } from "../../../src/core/cage/resolve_command.ts";
-import type { Runtime } from "../../../src/core/ports/ports.ts";
+import type { Runtime, ScriptProgram } from "../../../src/core/ports/ports.ts";
 import { manifestOf } from "../../support/cage_requests.ts";
 import { scratchDir } from "../../support/scratch_dir.ts";
 
@@ -42,6 +42,7 @@ test("a bare name is one program of the system, mounted where PATH finds it", as
   assert.deepEqual(await resolve(["bash", "-c", "true"]), {
     argv: ["/usr/bin/bash", "-c", "true"],
     mounts: [{ source: await files.realPath("/usr/bin/bash"), dest: "/usr/bin/bash" }],
+    env: {},
   });
 });
 
@@ -59,11 +60,16 @@ test("the name of the host's own runtime is the host's own executable", async (t
 
 test("js is the runtime the host runs on, started so that the plugin can do what its cage allows", async (t) => {
   const { resolve } = await ground(t);
-  const scriptArgs = { ...runtime.scriptArgs, plugin: ["run", "--all"] };
-  const own: Runtime = { ...runtime, scriptArgs };
+  const scripts = async (): Promise<ScriptProgram> => {
+    const program = await runtime.scripts();
+    return { ...program, args: { ...program.args, plugin: ["run", "--all"] }, env: { BE: "it" } };
+  };
+  const own: Runtime = { ...runtime, scripts };
   const argv = ["/usr/bin/js", "run", "--all", "./x.js"];
-  assert.deepEqual((await resolve(["js", "./x.js"], { runtimes: { js: "/bin/false" } }, own)).argv, argv);
+  const { argv: resolved, env } = await resolve(["js", "./x.js"], {}, own);
+  assert.deepEqual({ resolved, env }, { resolved: argv, env: { BE: "it" } });
   assert.deepEqual((await resolve(["/usr/bin/env", "js", "./x.js"], {}, own)).argv, argv);
+  assert.deepEqual((await resolve(["sh", "./x.sh"], {}, own)).env, {});
   const { mounts } = await resolve(["/usr/bin/env", "js", "./x.js"]);
   assert.deepEqual(mounts, [{ source: await files.realPath(runtime.executable), dest: "/usr/bin/js" }]);
 });

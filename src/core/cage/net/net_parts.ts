@@ -143,12 +143,14 @@ export function proxyEnv(rules: readonly NetRule[], direct: readonly StandIn[]):
   };
 }
 
-/** The relay, and the host's own runtime as the relay runs on it. */
+/** The relay, and the program that starts JavaScript files as the relay runs on it. */
 export interface RelayRuntime {
   /** Its executable, links resolved. */
   readonly executable: string;
   /** Arguments before the program. */
   readonly args: readonly string[];
+  /** Variables that it needs. */
+  readonly env: Readonly<Record<string, string>>;
   /** Text of the relay's program. */
   readonly program: string;
 }
@@ -181,12 +183,12 @@ export function relayed(
   rules: readonly NetRule[],
   { runDir, relay, direct, hasLowPorts }: {
     readonly runDir: string;
-    readonly relay: RelayRuntime;
+    readonly relay: RelayRuntime | null;
     readonly direct: readonly StandIn[];
     readonly hasLowPorts: boolean;
   },
 ): RelayedProgram {
-  if (netMode(rules) !== "gated") return { ...program, mounts: [], files: {} };
+  if (relay === null || netMode(rules) !== "gated") return { ...program, mounts: [], files: {} };
   const inside = (name: string): string => `/.cage/${name}`;
   const { command, env } = program;
   const names = { localhost: RELAY_ADDRESS, [CAGE_NAME]: RELAY_ADDRESS, ...standInNames(direct) };
@@ -199,7 +201,7 @@ export function relayed(
   };
   return {
     command: [inside("js"), ...relay.args, inside(RELAY_FILE), inside(RELAY_ORDERS_FILE)],
-    env: RELAY_ENV,
+    env: { ...RELAY_ENV, ...relay.env },
     mounts: [
       { source: relay.executable, dest: inside("js") },
       ...[RELAY_FILE, RELAY_ORDERS_FILE, SOCKET_FILE].map((name) => ({

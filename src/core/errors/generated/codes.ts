@@ -104,6 +104,8 @@ export type HostErrorCode =
   | "cage.spawn_failed"
   | "cage.path_swapped"
   | "cage.command_missing"
+  | "cage.js_missing"
+  | "cage.js_unusable"
   | "cage.command_shim"
   | "cage.limit_invalid"
   | "manifest.unreadable"
