@@ -89,3 +89,27 @@ test("N-034 a person's no reaches a held call as an error for the model; one tha
   held.drop("2");
   assert.equal(await withdrawn.promise, "withdrawn");
 });
+
+test("N-034 a held call is made as it was judged: another call under its id is judged anew", async () => {
+  await using h = await frameworkHost();
+  const held = new HeldCalls();
+  const erase = named(sessionTools(h.session), "toolbox__erase");
+  await held.judge("1", erase, { path: "a" });
+  const asked = await held.judge("1", erase, { path: "b" });
+  assert.deepEqual(asked?.arguments, { path: "b" });
+  const { parts } = await held.finish("1", erase, { path: "b" }, { answer: { decision: "allow" } });
+  assert.equal(textOfParts(parts), "erased b");
+});
+
+test("N-034 a person's yes counts though the request ran out at the host's desk meanwhile", async () => {
+  await using h = await frameworkHost();
+  const held = new HeldCalls();
+  const erase = named(sessionTools(h.session), "toolbox__erase");
+  await held.judge("1", erase, { path: "a" });
+  const expired = Promise.withResolvers<string>();
+  h.host.approvals.on(({ type }) => expired.resolve(type));
+  await h.pass(600_000);
+  assert.equal(await expired.promise, "expired");
+  const { parts } = await held.finish("1", erase, { path: "a" }, { answer: { decision: "allow" } });
+  assert.equal(textOfParts(parts), "erased a");
+});
