@@ -202,10 +202,8 @@ test("N-034 OpenAI Agents: arguments that are no JSON never reach the plugin", a
   await run(agent, first.state);
   assert.match(textIn(model.result("call-add")), /valid JSON/);
   const [add] = kagedTools(h.session);
-  assert.match(
-    String(await add!.invoke({ isToolApproved: () => undefined }, "{")),
-    /^error\[tool\.arguments_invalid\]/,
-  );
+  const output = await add!.invoke({ isToolApproved: () => undefined }, "{");
+  assert.match(String(output), /^error\[tool\.arguments_invalid\]: The arguments are no JSON/);
 });
 
 test("N-034 OpenAI Agents: the signal of a run ends the call, and progress names its tool and call", async () => {
