@@ -6,13 +6,18 @@
  * @module
  */
 import type { ApprovalAnswer, ApprovalRequest } from "../core/approvals/types.ts";
+import { canonicalText } from "../core/values/canonical_text.ts";
+import { isMap } from "../core/values/plain_data.ts";
 import type { SessionResult } from "./result_parts.ts";
 import type { SessionCallOptions, SessionTool } from "./session_tools.ts";
 
 /** So many calls are held at once; the oldest is given up for a new one. */
 const MAX_HELD = 1000;
 
-/** Calls that were judged and not made yet, by the framework's own id of each. */
+/**
+ * Calls that were judged and not made yet, by the framework's own id of each. Ids are the model's, and some models use
+ * them again: a call of another tool, or with other arguments, is another call, and the one held before it is given up.
+ */
 export class HeldCalls {
   readonly #held = new Map<string, HeldCall>();
 
@@ -21,7 +26,7 @@ export class HeldCalls {
    * where nobody is, because the call is allowed, or refused: {@link finish} says which.
    */
   async judge(id: string, tool: SessionTool, args: unknown): Promise<ApprovalRequest | null> {
-    let held = this.#held.get(id);
+    let held = this.#find(id, tool, args);
     if (!held) {
       this.#held.set(id, held = new HeldCall(tool, args));
       if (this.#held.size > MAX_HELD) this.drop(this.#held.keys().next().value!);
@@ -31,7 +36,8 @@ export class HeldCalls {
 
   /**
    * Has a call made, and resolves with its result; `answer` is what the person said where one was asked. A call that
-   * nobody holds, as after a restart, is judged now, and `answer` is given when it asks.
+   * nobody holds, as after a restart, is judged now, and `answer` is given when it asks; likewise one whose request ran
+   * out at the host's desk before the person answered the framework.
    */
   async finish(
     id: string,
@@ -39,9 +45,10 @@ export class HeldCalls {
     args: unknown,
     options: SessionCallOptions & { readonly answer?: ApprovalAnswer | undefined } = {},
   ): Promise<SessionResult> {
-    const held = this.#held.get(id) ?? new HeldCall(tool, args);
+    const held = this.#find(id, tool, args) ?? new HeldCall(tool, args);
     this.#held.delete(id);
-    return await held.finish(options);
+    const result = await held.finish(options);
+    return options.answer && isUnanswered(result) ? await new HeldCall(tool, args).finish(options) : result;
   }
 
   /** Gives a call up: it is not made. */
@@ -49,6 +56,18 @@ export class HeldCalls {
     this.#held.get(id)?.drop();
     this.#held.delete(id);
   }
+
+  #find(id: string, tool: SessionTool, args: unknown): HeldCall | undefined {
+    const held = this.#held.get(id);
+    if (!held || held.is(tool, args)) return held;
+    this.drop(id);
+    return undefined;
+  }
+}
+
+/** Whether a call was denied because nobody answered in time. */
+function isUnanswered({ error }: SessionResult): boolean {
+  return error?.code === "tool.denied" && isMap(error.data) && error.data["by"] === "nobody";
 }
 
 class HeldCall {
@@ -58,9 +77,11 @@ class HeldCall {
   readonly #released = Promise.withResolvers<void>();
   readonly #abort = new AbortController();
   readonly #result: Promise<SessionResult>;
+  readonly #made: string;
   #onProgress: SessionCallOptions["onProgress"];
 
   constructor(tool: SessionTool, args: unknown) {
+    this.#made = canonicalText([tool.fullName, args ?? null]);
     const asked = Promise.withResolvers<ApprovalRequest | null>();
     this.asked = asked.promise;
     this.#result = tool.call(args, {
@@ -77,6 +98,10 @@ class HeldCall {
     });
     const isOver = (): void => asked.resolve(null);
     this.#result.then(isOver, isOver);
+  }
+
+  is(tool: SessionTool, args: unknown): boolean {
+    return this.#made === canonicalText([tool.fullName, args ?? null]);
   }
 
   async finish(

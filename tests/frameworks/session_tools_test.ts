@@ -90,20 +90,26 @@ test("N-034 a person's no reaches a held call as an error for the model; one tha
   assert.equal(await withdrawn.promise, "withdrawn");
 });
 
-test("N-036 two tools stand for all of them, and a large result is read piece by piece", async () => {
+test("N-034 a held call is made as it was judged: another call under its id is judged anew", async () => {
   await using h = await frameworkHost();
-  const tools = sessionTools(h.session, { search: true, maxResultBytes: 1024 });
-  assert.deepEqual(tools.map(({ name }) => name), ["search_tools", "call_tool", "read_result"]);
-  const found = await named(tools, "search_tools").call({ query: "erase a file" });
-  assert.match(textOfParts(found.parts), /toolbox\.erase/);
-  const sum = await named(tools, "call_tool").call({ name: "toolbox.add", arguments: { a: 1, b: 2 } });
-  assert.deepEqual(sum.structured, { sum: 3 });
-  const path = "x".repeat(5_000);
-  const answered = h.session.tools().find(({ name }) => name === "toolbox.erase")!;
-  const kept = await sessionTools(h.session, { maxResultBytes: 1024 })
-    .find(({ fullName }) => fullName === answered.name)!
-    .call({ path }, { onAsk: () => ({ decision: "allow" }) });
-  const { handle } = (kept.structured as { kept: { handle: string } }).kept;
-  const read = await named(tools, "read_result").call({ handle, offset: 0, limit: 10 });
-  assert.match(textOfParts(read.parts), /erased xxx/);
+  const held = new HeldCalls();
+  const erase = named(sessionTools(h.session), "toolbox__erase");
+  await held.judge("1", erase, { path: "a" });
+  const asked = await held.judge("1", erase, { path: "b" });
+  assert.deepEqual(asked?.arguments, { path: "b" });
+  const { parts } = await held.finish("1", erase, { path: "b" }, { answer: { decision: "allow" } });
+  assert.equal(textOfParts(parts), "erased b");
+});
+
+test("N-034 a person's yes counts though the request ran out at the host's desk meanwhile", async () => {
+  await using h = await frameworkHost();
+  const held = new HeldCalls();
+  const erase = named(sessionTools(h.session), "toolbox__erase");
+  await held.judge("1", erase, { path: "a" });
+  const expired = Promise.withResolvers<string>();
+  h.host.approvals.on(({ type }) => expired.resolve(type));
+  await h.pass(600_000);
+  assert.equal(await expired.promise, "expired");
+  const { parts } = await held.finish("1", erase, { path: "a" }, { answer: { decision: "allow" } });
+  assert.equal(textOfParts(parts), "erased a");
 });
