@@ -51,6 +51,13 @@ export class HeldCalls {
     return options.answer && isUnanswered(result) ? await new HeldCall(tool, args).finish(options) : result;
   }
 
+  /** A person said no to a call; one that nobody holds is let be. */
+  deny(id: string, reason?: string): void {
+    const held = this.#held.get(id);
+    this.#held.delete(id);
+    held?.finish({ answer: { decision: "deny", ...(reason !== undefined && { reason }) } }).catch(() => {});
+  }
+
   /** Gives a call up: it is not made. */
   drop(id: string): void {
     this.#held.get(id)?.drop();

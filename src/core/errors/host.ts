@@ -22,6 +22,7 @@ export const HOST_ERRORS: Readonly<Record<string, ErrorRow>> = {
   "agent.unknown": row(-32602, 404, "The project has no such agent", "Use a path such as primary.subagents.researcher"),
   "session.unknown": row(-32602, 404, "No such session is open", "Open it with openSession()"),
   "session.duplicate": row(-32602, 409, "A session of that id is open already", "Close it, or use another id"),
+  "session.blocked": row(-32001, 403, "A hook blocked the start of a session", "Do what its reason says"),
   "instance.ambiguous": row(-32602, 409, "Several instances of the plugin run", "Name the agent whose plugin is meant"),
   "tool.unknown": row(-32601, 404, "The agent has no such tool", "Call one of the agent's tools"),
   "tool.blocked": row(-32001, 403, "A hook blocked the call of a tool", "Do what its reason says, or ask its owner"),

@@ -13,6 +13,7 @@ export type HostErrorCode =
   | "agent.unknown"
   | "session.unknown"
   | "session.duplicate"
+  | "session.blocked"
   | "instance.ambiguous"
   | "tool.unknown"
   | "tool.blocked"
