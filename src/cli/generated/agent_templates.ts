@@ -7,6 +7,113 @@
 
 /** Framework → file → text. */
 export const AGENT_PROGRAMS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  "langchain": {
+    "agent.ts":
+      `/** An agent of LangChain whose memory is a caged plugin: what it retains in one session, it knows in the next. */
+import { createHost } from "@kaged/plugin-host";
+import { kagedMiddleware, kagedTools } from "@kaged/plugin-host/langchain";
+import { AIMessage, createAgent, DynamicStructuredTool, fakeModel, HumanMessage, ToolMessage } from "langchain";
+
+const FACT = "The harbour office opens at nine.";
+
+await using host = await createHost({
+  project: import.meta.dirname!,
+  plugins: { "@kaged/memory-markdown": "node_modules/@kaged/memory-markdown" }, // A folder this program vouches for.
+});
+const { failed } = await host.start();
+for (const { instance, error } of failed) console.error(\`\${instance} is not there: \${error.message}\`);
+
+/** A model that needs no key: it retains the fact, then says what its prompt and its last tool told it. */
+const model = fakeModel()
+  .respondWithTools([{ name: "memory-markdown__retain", args: { content: FACT } }])
+  .respond((messages) => new AIMessage(\`Kept: \${messages.at(-1)!.text}\`))
+  .respond(([system]) => new AIMessage(system!.text.includes(FACT) ? \`I know: \${FACT}\` : "I know nothing."));
+
+for (const question of ["Remember when the harbour office opens.", "When does the harbour office open?"]) {
+  const session = host.openSession();
+  const agent = createAgent({
+    model,
+    systemPrompt: "You help Ada.",
+    tools: kagedTools(session, { DynamicStructuredTool, ToolMessage }),
+    middleware: [kagedMiddleware(session, { HumanMessage, maxTokens: 50_000 })],
+  });
+  const { messages } = await agent.invoke({ messages: question });
+  console.log(\`> \${question}\\n\${messages.at(-1)!.text}\`);
+  await session.close();
+}
+`,
+  },
+  "mastra": {
+    "agent.ts":
+      `/** An agent of Mastra whose memory is a caged plugin: what it retains in one session, it knows in the next. */
+import { createHost } from "@kaged/plugin-host";
+import { kagedProcessor, kagedTools } from "@kaged/plugin-host/mastra";
+import { Agent } from "@mastra/core/agent";
+import { createTool } from "@mastra/core/tools";
+import { model } from "./mock_model.ts";
+
+await using host = await createHost({
+  project: import.meta.dirname!,
+  plugins: { "@kaged/memory-markdown": "node_modules/@kaged/memory-markdown" }, // A folder this program vouches for.
+});
+const { failed } = await host.start();
+for (const { instance, error } of failed) console.error(\`\${instance} is not there: \${error.message}\`);
+
+for (const question of ["Remember when the harbour office opens.", "When does the harbour office open?"]) {
+  const session = host.openSession();
+  const agent = new Agent({
+    id: "helper",
+    name: "Helper",
+    instructions: "You help Ada.",
+    model,
+    tools: kagedTools(session, { createTool }),
+    inputProcessors: [kagedProcessor(session, { maxTokens: 50_000 })],
+  });
+  const stream = await agent.stream(question);
+  console.log(\`> \${question}\\n\${await stream.text}\`);
+  await session.close();
+}
+`,
+    "mock_model.ts":
+      `/** A model that needs no key: it retains a fact, and says what its instructions and its last tool told it. */
+import type { MastraModelConfig } from "@mastra/core/llm";
+
+type Model = Extract<MastraModelConfig, { specificationVersion: "v2" }>;
+
+const FACT = "The harbour office opens at nine.";
+
+/** Answers in the stream of a model of the AI SDK 5, which Mastra takes as it is. */
+export const model: Model = {
+  specificationVersion: "v2",
+  provider: "mock",
+  modelId: "mock",
+  supportedUrls: {},
+  doGenerate: (): Promise<never> => Promise.reject(new Error("The example streams")),
+  doStream({ prompt }) {
+    const [system, ...said] = prompt;
+    const last = said.at(-1)!;
+    const isKnown = system!.role === "system" && system!.content.includes(FACT);
+    const answer = last.role === "tool" ? \`Kept: \${JSON.stringify(last.content[0]!.output)}\` : \`I know: \${FACT}\`;
+    const isOver = last.role === "tool" || isKnown;
+    const call = { toolCallId: "1", toolName: "memory-markdown__retain", input: JSON.stringify({ content: FACT }) };
+    const stream: Awaited<ReturnType<Model["doStream"]>>["stream"] = new ReadableStream({
+      start(controller) {
+        controller.enqueue({ type: "stream-start", warnings: [] });
+        if (isOver) {
+          controller.enqueue({ type: "text-start", id: "1" });
+          controller.enqueue({ type: "text-delta", id: "1", delta: answer });
+          controller.enqueue({ type: "text-end", id: "1" });
+        } else controller.enqueue({ type: "tool-call", ...call });
+        const usage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
+        controller.enqueue({ type: "finish", finishReason: isOver ? "stop" : "tool-calls", usage });
+        controller.close();
+      },
+    });
+    return Promise.resolve({ stream });
+  },
+};
+`,
+  },
   "plain": {
     "agent.ts": `// An agent without a framework: what to send to a model, and what to do with its answer.
 import { createHost } from "@kaged/plugin-host";
