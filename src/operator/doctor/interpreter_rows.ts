@@ -47,8 +47,8 @@ async function jsRow(runtime: Runtime, path: string | undefined): Promise<Machin
     const { executable } = await runtime.scripts(path);
     return { id: "js", status: "ok", detail: path === undefined ? executable : `${executable}, named in config.toml` };
   } catch (error) {
-    const { message, hint } = asHostError(error);
-    return { id: "js", status: "missing", detail: message, ...(hint !== undefined && { hint }) };
+    const { code, message, hint } = asHostError(error);
+    return { id: "js", status: "missing", code, detail: message, ...(hint !== undefined && { hint }) };
   }
 }
 

@@ -132,6 +132,17 @@ test("compileCage() links a program where its own place matters to it", () => {
   assert.ok(args.join(" ").includes("--symlink /opt/py/bin/python3 /usr/bin/python3"));
 });
 
+test("N-037 variables that a runtime needs to start files reach plugin and relay, whatever the manifest sets", () => {
+  const needed = { BE: "it" };
+  const lent = { ...facts, command: { ...facts.command, env: needed }, relay: { ...facts.relay!, env: needed } };
+  const plain = compileCage(requestOf({ env: { BE: "another" } }, places), lent);
+  assert.ok(plain.args.join(" ").includes("--setenv BE it"));
+  const gated = compileCage(requestOf({ capabilities: ["net:api.example.com:443"] }, places), lent);
+  assert.ok(gated.args.join(" ").includes("--setenv BE it"));
+  const [orders] = Object.values(gated.files).filter((text) => text.includes('"command":'));
+  assert.equal(JSON.parse(orders!).env.BE, "it");
+});
+
 test("a cage for shell text shows the system's programs read-only, others beside them, and overlays on top", () => {
   const overlays = [{ source: "/srv/home/run/copy", dest: "/data/out/script.sh" }];
   const { args } = compileCage({ ...requestOf({}, places), systemPrograms: true, overlays }, facts);

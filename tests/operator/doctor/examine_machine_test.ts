@@ -9,6 +9,7 @@ import { judgeLimits, judgeNetwork, judgeUser } from "../../../src/operator/doct
 import type { MachineReport, MachineRow } from "../../../src/operator/doctor/report.ts";
 import { HostError } from "../../../src/core/errors/host_error.ts";
 import type { Runtime } from "../../../src/core/ports/ports.ts";
+import { RUNTIME_PROGRAMS } from "../../support/runtime_programs.ts";
 import { scratchDir } from "../../support/scratch_dir.ts";
 
 const find = ({ checks }: MachineReport, id: string): MachineRow => checks.find((row) => row.id === id)!;
@@ -70,6 +71,15 @@ test("examineMachine() takes an absent interpreter for a lack that only some plu
   assert.equal(report.ok, true);
   const { status, optional, hint } = find(report, "jq");
   assert.deepEqual([status, optional, hint], ["missing", true, "Run: sudo apt-get install -y jq"]);
+});
+
+test("N-037 examineMachine() tries the runtime that runtimes.js names", async (t) => {
+  const [runtime, home] = [await detectRuntime(), await scratchDir(t)];
+  const named = find(await examineMachine(runtime, home, { js: RUNTIME_PROGRAMS.bun }), "js");
+  assert.match(`${named.status} ${named.detail}`, /^ok .*\/bun, named in config\.toml$/);
+  const { status, code, detail } = find(await examineMachine(runtime, home, { js: "/usr/bin/true" }), "js");
+  assert.deepEqual([status, code], ["missing", "cage.js_unusable"]);
+  assert.match(detail, /"\/usr\/bin\/true": it is neither Node, Bun nor Deno$/);
 });
 
 test("examineMachine() says that other systems cannot cage a plugin", async (t) => {
