@@ -2,11 +2,13 @@
  * Builds the npm packages into npm/: the host, with types by `deno pack` and modules joined by Bun's bundler, and each
  * reference plugin.
  *
- *   npm run build     npm/package/, npm/kaged-plugin-host.tgz, npm/kaged-<plugin>.tgz
+ *   npm run build                      npm/package/, npm/kaged-plugin-host.tgz, npm/kaged-<plugin>.tgz
+ *   npm run build -- --if-changed      unless they were built from the files as they are
  */
 import { execFileSync } from "node:child_process";
 import { chmod, mkdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import process from "node:process";
+import { fingerprint } from "./npm/fingerprint.ts";
 import { licencePage } from "./npm/licences.ts";
 import { joinModules } from "./npm/modules.ts";
 import { writePages } from "./npm/pages.ts";
@@ -17,6 +19,10 @@ const read = async (path: string) => JSON.parse(await readFile(path, "utf8"));
 /** Packages that only some features need: the host loads them at the first use, and the embedder installs them. */
 const OPTIONAL = ["@modelcontextprotocol/client", "@modelcontextprotocol/server", "@opentelemetry/api", "pg-boss"];
 
+const built = await fingerprint();
+if (process.argv.includes("--if-changed") && await readFile("npm/.built", "utf8").catch(() => "") === built) {
+  process.exit(0);
+}
 await rm("npm", { recursive: true, force: true });
 await mkdir("npm", { recursive: true });
 execFileSync("node_modules/.bin/deno", ["pack", "--quiet", "--allow-dirty", "-o", "npm/packed.tgz"], {
@@ -54,6 +60,8 @@ for (const archive of ["npm/kaged-plugin-host.tgz", ...await packPlugins(reposit
   const { size } = await stat(archive);
   process.stdout.write(`wrote ${archive} (${(size / 1e6).toFixed(size < 1e5 ? 3 : 1)} MB)\n`);
 }
+
+await writeFile("npm/.built", built);
 
 /**
  * Returns the fields that name the repository, and where its files of this version can be seen. A statement of
