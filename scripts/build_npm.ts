@@ -2,21 +2,27 @@
  * Builds the npm packages into npm/: the host, with types by `deno pack` and modules joined by Bun's bundler, and each
  * reference plugin.
  *
- *   npm run build     npm/package/, npm/kaged-plugin-host.tgz, npm/kaged-<plugin>.tgz
+ *   npm run build                      npm/package/, npm/kaged-plugin-host.tgz, npm/kaged-<plugin>.tgz
+ *   npm run build -- --if-changed      unless they were built from the files as they are
  */
 import { execFileSync } from "node:child_process";
 import { chmod, mkdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import process from "node:process";
+import { fingerprint } from "./npm/fingerprint.ts";
 import { licencePage } from "./npm/licences.ts";
 import { joinModules } from "./npm/modules.ts";
 import { writePages } from "./npm/pages.ts";
-import { packPlugins } from "./npm/reference_plugins.ts";
+import { packPlugins, type Repository } from "./npm/reference_plugins.ts";
 
 const read = async (path: string) => JSON.parse(await readFile(path, "utf8"));
 
 /** Packages that only some features need: the host loads them at the first use, and the embedder installs them. */
 const OPTIONAL = ["@modelcontextprotocol/client", "@modelcontextprotocol/server", "@opentelemetry/api", "pg-boss"];
 
+const built = await fingerprint();
+if (process.argv.includes("--if-changed") && await readFile("npm/.built", "utf8").catch(() => "") === built) {
+  process.exit(0);
+}
 await rm("npm", { recursive: true, force: true });
 await mkdir("npm", { recursive: true });
 execFileSync("node_modules/.bin/deno", ["pack", "--quiet", "--allow-dirty", "-o", "npm/packed.tgz"], {
@@ -47,27 +53,29 @@ const manifest = {
 };
 await writeFile("npm/package/package.json", `${JSON.stringify(manifest, null, 2)}\n`);
 await writeFile("npm/package/THIRD-PARTY-LICENSES.md", await licencePage(joined));
-await writePages("npm/package", repository.base);
+await writePages("npm/package", repository.addressOf);
 await chmod("npm/package/src/cli/bin.js", 0o755);
 execFileSync("tar", ["--owner=0", "--group=0", "-czf", "npm/kaged-plugin-host.tgz", "-C", "npm", "package"]);
-for (const archive of ["npm/kaged-plugin-host.tgz", ...await packPlugins(repository.fields)]) {
+for (const archive of ["npm/kaged-plugin-host.tgz", ...await packPlugins(repository)]) {
   const { size } = await stat(archive);
   process.stdout.write(`wrote ${archive} (${(size / 1e6).toFixed(size < 1e5 ? 3 : 1)} MB)\n`);
 }
+
+await writeFile("npm/.built", built);
 
 /**
  * Returns the fields that name the repository, and where its files of this version can be seen. A statement of
  * provenance must name the repository it was built in, and only the workflow knows that one: elsewhere there is nothing
  * that could honestly be said.
  */
-function repositoryOf(version: string): { fields: Readonly<Record<string, unknown>>; base: string | null } {
+function repositoryOf(version: string): Repository {
   const { GITHUB_SERVER_URL: server, GITHUB_REPOSITORY: name } = process.env;
-  if (!server || !name) return { fields: {}, base: null };
+  if (!server || !name) return { fields: {}, addressOf: null };
   const url = `${server}/${name}`;
   const fields = {
     repository: { type: "git", url: `git+${url}.git` },
     homepage: `${url}#readme`,
     bugs: { url: `${url}/issues` },
   };
-  return { fields, base: `${url}/blob/v${version}` };
+  return { fields, addressOf: (file, as) => `${url}/${as === "page" ? "blob" : "raw"}/v${version}/${file}` };
 }

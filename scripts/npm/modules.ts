@@ -18,7 +18,9 @@ export interface JoinOptions {
 
 /** Puts joined modules with maps in the place of those in `dir`; returns the names of the packages that are in them. */
 export async function joinModules(dir: string, { entries, external }: JoinOptions): Promise<string[]> {
-  for (const path of await readdir(dir, { recursive: true })) if (path.endsWith(".js")) await rm(`${dir}/${path}`);
+  // Sources that no entry reaches are left as they were: nobody can import them.
+  const isOld = (path: string): boolean => path.endsWith(".js") || (path.endsWith(".ts") && !path.endsWith(".d.ts"));
+  for (const path of await readdir(dir, { recursive: true })) if (isOld(path)) await rm(`${dir}/${path}`);
   const { "./cli": command, ...others } = entries;
   // The command apart: what it alone needs of a room would cut the entries into three times as many files.
   for (const [chunks, files] of Object.entries({ chunks: Object.values(others), "chunks/cli": [command!] })) {

@@ -10,8 +10,11 @@ import { dirname, join, relative } from "node:path/posix";
 const NOT_SHIPPED = ["coverage.md", "requirements.md"];
 const ROOT_PAGES = ["README.md", "CHANGELOG.md", "SECURITY.md"];
 
-/** Writes README, changelog, guides and the drawings in them to `dir`; `base` is where other files can be seen, or null. */
-export async function writePages(dir: string, base: string | null): Promise<void> {
+/** Returns where a file of the repository can be seen; a picture as such, not as a page around it. */
+export type AddressOf = (file: string, as: "page" | "picture") => string;
+
+/** Writes README, changelog, guides and the drawings in them to `dir`; `addressOf` is null where nobody knows it. */
+export async function writePages(dir: string, addressOf: AddressOf | null): Promise<void> {
   const guides = (await readdir("docs")).filter((name) => name.endsWith(".md") && !NOT_SHIPPED.includes(name));
   const drawings = (await readdir("docs/img")).filter((name) => /^(?!bench|soak).*\.svg$/.test(name));
   const pages = [...ROOT_PAGES, ...guides.map((name) => `docs/${name}`)];
@@ -20,20 +23,20 @@ export async function writePages(dir: string, base: string | null): Promise<void
   await mkdir(`${dir}/docs/img`, { recursive: true });
   for (const picture of [...pictures, "LICENSE"]) await copyFile(picture, `${dir}/${picture}`);
   for (const page of pages) {
-    await writeFile(`${dir}/${page}`, shippedPage(await readFile(page, "utf8"), { page, shipped, base }));
+    await writeFile(`${dir}/${page}`, shippedPage(await readFile(page, "utf8"), { page, shipped, addressOf }));
   }
 }
 
 /**
- * Returns a page with links to files of the package left as they are. Others lead to `base`; where that is not known
- * a link becomes its text, and a picture goes.
+ * Returns a page with links to files of the package left as they are. Others lead to the repository; where that is not
+ * known a link becomes its text, and a picture goes.
  */
 export function shippedPage(
   text: string,
-  { page, shipped, base }: {
+  { page, shipped, addressOf }: {
     readonly page: string;
     readonly shipped: ReadonlySet<string>;
-    readonly base: string | null;
+    readonly addressOf: AddressOf | null;
   },
 ): string {
   const isCode = /(^( *)(`{3,}|~{3,}).*?^ *\3$|`[^`\n]*`|<!--.*?-->)/gms;
@@ -44,8 +47,9 @@ export function shippedPage(
       const [path = "", anchor] = target.split("#");
       const file = relative(".", join(dirname(page), path));
       if (shipped.has(file)) return whole;
-      if (base !== null) return `${mark}[${label}](${base}/${file}${anchor === undefined ? "" : `#${anchor}`})`;
-      return mark === "!" ? "" : label;
+      if (addressOf === null) return mark === "!" ? "" : label;
+      const address = addressOf(file, mark === "!" ? "picture" : "page");
+      return `${mark}[${label}](${address}${anchor === undefined ? "" : `#${anchor}`})`;
     });
   let from = 0;
   let out = "";

@@ -203,12 +203,12 @@ once(
     const shipped = new Set(["docs/a.md"]);
     const page = { page: "README.md", shipped };
     assert.equal(
-      shippedPage(text, { ...page, base: null }),
+      shippedPage(text, { ...page, addressOf: null }),
       "[a](docs/a.md#x) b  `[c](src/c.ts)` [d](https://d.example) [e](#e)",
     );
     assert.equal(
-      shippedPage(text, { ...page, base: "https://r.example/blob/v1" }),
-      "[a](docs/a.md#x) [b](https://r.example/blob/v1/src/b.ts) ![p](https://r.example/blob/v1/docs/img/p.png) " +
+      shippedPage(text, { ...page, addressOf: (file, as) => `https://r.example/${as}/${file}` }),
+      "[a](docs/a.md#x) [b](https://r.example/page/src/b.ts) ![p](https://r.example/picture/docs/img/p.png) " +
         "`[c](src/c.ts)` [d](https://d.example) [e](#e)",
     );
   },
