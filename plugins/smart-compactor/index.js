@@ -849,7 +849,7 @@ function write(digest, count, { digestBytes, maxItems, keepRequests }) {
 ${body}`;
 }
 function placeIn(remaining) {
-  const first = remaining.findIndex(({ role }) => role !== "system");
+  const first = remaining.findIndex(({ role }) => role !== "system" && role !== "developer");
   const place = first < 0 ? remaining.length : first;
   const isPlain = (message) =>
     typeof message.content === "string" && !("tool_calls" in message) && !("tool_call_id" in message);

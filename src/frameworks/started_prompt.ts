@@ -1,5 +1,5 @@
 /**
- * The start of a session, for frameworks that hand over the system prompt before each call of the model.
+ * The start of a session by middleware: nobody else is there to heed a handler that blocks it.
  *
  * @module
  */
@@ -7,17 +7,15 @@ import { HostError } from "../core/errors/host_error.ts";
 import type { Session } from "../host/types.ts";
 
 /**
- * Returns the system prompt with the text of plugins before it. The first call starts the session; later ones put the
- * same text before the prompt they are given.
+ * Starts the session, the first time, and returns the system prompt with the text of plugins before it.
  *
- * @throws {HostError} `session.blocked` where a handler of `SessionStart` blocked: the model must not be called.
+ * @throws {HostError} `session.blocked` when a handler of `SessionStart` blocks.
  */
 export async function startedPrompt(session: Session, systemPrompt: string): Promise<string> {
-  const started = await session.start(systemPrompt);
-  if (!started.blocked) return started.systemPrompt;
-  const { by, reason } = started.blocked;
-  throw new HostError("session.blocked", `The start of session "${session.id}" was blocked by ${by}: ${reason}`, {
-    data: { session: session.id, by, reason },
-    hint: "The model was not called",
+  const { systemPrompt: prompt, blocked } = await session.start(systemPrompt);
+  if (!blocked) return prompt;
+  const { by, reason } = blocked;
+  throw new HostError("session.blocked", `The session was blocked by ${by}: ${reason}`, {
+    data: { session_id: session.id, by, reason },
   });
 }
