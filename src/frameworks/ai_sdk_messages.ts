@@ -7,6 +7,7 @@
 import type { Message } from "../core/compaction/messages.ts";
 import { isMap } from "../core/values/plain_data.ts";
 import type { MessageForm } from "./messages.ts";
+import { withoutBytes } from "./without_bytes.ts";
 
 /** A message of the AI SDK, as far as it is read here. */
 export interface AiMessage {
@@ -36,24 +37,6 @@ export const FORM: MessageForm<AiMessage> = {
   // Never `system`: the SDK takes instructions apart from the messages.
   write: ({ content }: Message) => ({ role: "user", content: [{ type: "text", text: String(content) }] }),
 };
-
-/** Returns a part without the bytes of its files: they would count as text, and plugins would be sent them. */
-function withoutBytes(part: Part): Part {
-  const { mediaType, data, output } = part;
-  if (typeof mediaType === "string" && data !== undefined) return { ...part, data: sizeOf(data) };
-  if (!isMap(output) || !Array.isArray(output["value"])) return part;
-  return {
-    ...part,
-    output: { ...output, value: output["value"].map((item) => isMap(item) ? withoutBytes(item) : item) },
-  };
-}
-
-function sizeOf(data: unknown): string {
-  const bytes = isMap(data) && "data" in data ? data["data"] : data;
-  if (typeof bytes === "string") return `[${bytes.length} characters]`;
-  if (bytes instanceof Uint8Array || bytes instanceof ArrayBuffer) return `[${bytes.byteLength} bytes]`;
-  return JSON.stringify(bytes);
-}
 
 /**
  * Whether a person approved a call: the last message answers yes to the very question that was put about this call, and
