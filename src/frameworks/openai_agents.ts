@@ -24,7 +24,7 @@ import type { Session } from "../host/types.ts";
 import { FittedWindow, type WindowOptions } from "./fitted_window.ts";
 import { HeldCalls } from "./held_calls.ts";
 import { compactMessages, type CompactOptions } from "./messages.ts";
-import { type AddedItem, answeredCall, type InputItem, itemsOf, turnForm, turnsOf } from "./openai_items.ts";
+import { type AddedItem, answeredCall, type InputItem, itemsOf, type Turn, turnForm, turnsOf } from "./openai_items.ts";
 import { failureOf, type ResultPart, type SessionResult, textOfParts } from "./result_parts.ts";
 import { type SessionTool, sessionTools, type SessionToolsOptions } from "./session_tools.ts";
 import { startedPrompt } from "./started_prompt.ts";
@@ -128,10 +128,15 @@ export interface KagedMiddlewareOptions extends Omit<WindowOptions, "agent"> {
 }
 
 /** A `CallModelInputFilter` of the SDK. */
-export type KagedMiddleware = <I extends InputItem>(args: {
-  modelData: { input: I[]; instructions?: string | undefined };
-  agent: { readonly name: string };
-}) => Promise<{ input: (I | AddedItem)[]; instructions: string }>;
+export interface KagedMiddleware {
+  /** Called by the SDK before each call of the model. */
+  <I extends InputItem>(args: {
+    modelData: { input: I[]; instructions?: string | undefined };
+    agent: { readonly name: string };
+  }): Promise<{ input: (I | AddedItem)[]; instructions: string }>;
+  /** Records the end of a run, `result.history`: the SDK hands over the last answer only before the next call. */
+  record(history: readonly InputItem[]): void;
+}
 
 /**
  * Returns a filter for `callModelInputFilter` of a run or a runner. Before the first call of the model it starts the
@@ -143,17 +148,16 @@ export type KagedMiddleware = <I extends InputItem>(args: {
  */
 export function kagedMiddleware(session: Session, options: KagedMiddlewareOptions = {}): KagedMiddleware {
   const { agents = {}, ...bounds } = options;
-  const form = turnForm<InputItem>();
-  const windows = new Map<string, FittedWindow<{ readonly items: readonly InputItem[] }>>();
-  const windowOf = (agent: string) => {
-    const window = windows.get(agent) ?? new FittedWindow(session, form, { ...bounds, agent });
+  const windows = new Map<string, FittedWindow<Turn<InputItem>>>();
+  const windowOf = (agent: string): FittedWindow<Turn<InputItem>> => {
+    const window = windows.get(agent) ?? new FittedWindow(session, turnForm<InputItem>(), { ...bounds, agent });
     windows.set(agent, window);
     return window;
   };
-  return async <I extends InputItem>({ modelData: { input, instructions = "" }, agent: { name } }: {
+  const filter = async <I extends InputItem>({ modelData: { input, instructions = "" }, agent: { name } }: {
     modelData: { input: I[]; instructions?: string | undefined };
     agent: { readonly name: string };
-  }) => {
+  }): Promise<{ input: (I | AddedItem)[]; instructions: string }> => {
     const agent = Object.hasOwn(agents, name) ? agents[name]! : PRIMARY;
     dropAnswered(heldCalls(session, agent), input);
     const prompt = await startedPrompt(session, instructions);
@@ -161,6 +165,9 @@ export function kagedMiddleware(session: Session, options: KagedMiddlewareOption
     // Items of the window are this filter's input, now or before, or were written by the form.
     return { input: itemsOf(turns) as (I | AddedItem)[], instructions: prompt };
   };
+  return Object.assign(filter, {
+    record: (history: readonly InputItem[]): void => windowOf(PRIMARY).record(turnsOf(history)),
+  });
 }
 
 /** Held calls belong to the agent of a session: tools that are made again for it find them. */

@@ -359,8 +359,9 @@ test("N-035 OpenAI Agents: what was said is there for the idle hook, once", asyn
   const agent = agentOf(model, kagedTools(session));
   const callModelInputFilter = kagedMiddleware(session);
   const first = await run(agent, [userSays("Hello")], { callModelInputFilter });
-  await run(agent, [...first.history, userSays("How are you?")], { callModelInputFilter });
+  const second = await run(agent, [...first.history, userSays("How are you?")], { callModelInputFilter });
+  callModelInputFilter.record(second.history);
   await session.idle();
   const { output } = await session.callTool("remembers.recall", {});
-  assert.deepEqual(output, { text: "Hello\nHi\nHow are you?" });
+  assert.deepEqual(output, { text: "Hello\nHi\nHow are you?\nFine" });
 });
