@@ -22,6 +22,7 @@
  * @module
  */
 import type { CompactionResult } from "../core/compaction/types.ts";
+import { PRIMARY } from "../core/contract/hook_names.ts";
 import type { Session } from "../host/types.ts";
 import { FittedWindow, type WindowOptions } from "./fitted_window.ts";
 import { askAbout, callKey, callsOf, type Interrupt } from "./langchain_approval.ts";
@@ -202,11 +203,11 @@ export function kagedMiddleware<M extends LangChainMessage>(
   { HumanMessage, approval = "framework", ...options }: KagedMiddlewareOptions<M>,
 ): KagedMiddleware {
   const window = new FittedWindow<LangChainMessage>(session, messageForm<LangChainMessage>(HumanMessage), options);
-  const { agent = "primary" } = options;
+  const { agent = PRIMARY } = options;
   return {
     name: "kaged",
     async wrapModelCall(call, handler) {
-      const systemPrompt = agent === "primary" ? await startedPrompt(session, call.systemPrompt) : call.systemPrompt;
+      const systemPrompt = agent === PRIMARY ? await startedPrompt(session, call.systemPrompt) : call.systemPrompt;
       return await handler({ ...call, systemPrompt, messages: await window.fit(call.messages) });
     },
     async afterModel({ messages }, { interrupt, configurable }) {

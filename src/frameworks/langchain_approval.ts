@@ -5,6 +5,7 @@
  * @module
  */
 import type { ApprovalAnswer, ApprovalRequest } from "../core/approvals/types.ts";
+import { PRIMARY } from "../core/contract/hook_names.ts";
 import { HostError } from "../core/errors/host_error.ts";
 import { canonicalText } from "../core/values/canonical_text.ts";
 import { isMap } from "../core/values/plain_data.ts";
@@ -34,7 +35,7 @@ export function callsOf(session: Session): SessionCalls {
 }
 
 /** Returns the name of a call. One whose arguments were changed is another call, and is judged anew. */
-export function callKey({ id, name, args }: MessageToolCall, agent = "primary", thread: unknown = null): string {
+export function callKey({ id, name, args }: MessageToolCall, agent: string = PRIMARY, thread: unknown = null): string {
   return canonicalText([thread ?? null, agent, id ?? null, name, args]);
 }
 

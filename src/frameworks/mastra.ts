@@ -25,10 +25,10 @@
  * @module
  */
 import type { CompactionResult } from "../core/compaction/types.ts";
-import { canonicalText } from "../core/values/canonical_text.ts";
+import { PRIMARY } from "../core/contract/hook_names.ts";
 import type { Session } from "../host/types.ts";
 import { FittedWindow, type WindowOptions } from "./fitted_window.ts";
-import { HeldCalls } from "./held_calls.ts";
+import { approvedCalls, noteResults } from "./mastra_approval.ts";
 import {
   DB_FORM,
   type MastraMessage,
@@ -120,22 +120,23 @@ export interface KagedToolsOptions<T> extends SessionToolsOptions {
  * model reads. The result of a call is `{ parts, structured }`; the model is shown its parts.
  */
 export function kagedTools<T>(session: Session, options: KagedToolsOptions<T>): Record<string, T> {
-  const tools = sessionTools(session, options).map((tool) => [tool.name, mastraTool(tool, options)] as const);
+  const tools = sessionTools(session, options).map((tool) => [tool.name, mastraTool(session, tool, options)] as const);
   return Object.fromEntries(tools);
 }
 
 function mastraTool<T>(
+  session: Session,
   tool: SessionTool,
-  { createTool, onProgress, approval = "framework" }: KagedToolsOptions<T>,
+  { createTool, onProgress, agent: path, approval = "framework" }: KagedToolsOptions<T>,
 ): T {
   const { name, title, description, parameters } = tool;
-  const approvals = new ApprovedCalls(tool);
+  const calls = approvedCalls(session, name, path);
   return createTool({
     id: name,
     ...(title !== undefined && { title }),
     description,
     inputSchema: schemaOf(parameters),
-    ...(approval === "framework" && { requireApproval: (args) => approvals.isAsked(args) }),
+    ...(approval === "framework" && { requireApproval: (args) => calls.isAsked(tool, args) }),
     async execute(args, { abortSignal: signal, writer, agent }) {
       const toolCallId = agent?.toolCallId;
       const written: Promise<void>[] = [];
@@ -144,46 +145,15 @@ function mastraTool<T>(
         if (writer) written.push(writer.custom({ type: "data-tool-progress", data }));
         onProgress?.(data);
       };
-      const call = { signal, onProgress: report };
-      const result = agent && approval === "framework" ? await approvals.make(args, call) : await tool.call(args, call);
+      const options = { signal, onProgress: report };
+      const isAsked = agent !== undefined && approval === "framework";
+      const result = isAsked ? await calls.make(tool, args, options) : await tool.call(args, options);
       await Promise.allSettled(written);
       if (result.error) throw new Error(textOfParts(result.parts), { cause: result.error });
       return result;
     },
     toModelOutput: (output) => modelOutputOf(output as SessionResult),
   });
-}
-
-/**
- * Calls of one tool that Mastra asks people about. It asks `requireApproval` with the arguments alone, and executes a
- * call for which that was true only after a person approved it, by the call's own id: so a call is known here by its
- * arguments. Data of a resumed suspension would be no proof, because Mastra also takes it from the model's arguments.
- */
-class ApprovedCalls {
-  readonly #tool: SessionTool;
-  readonly #held = new HeldCalls();
-  readonly #asked = new Set<string>();
-
-  constructor(tool: SessionTool) {
-    this.#tool = tool;
-  }
-
-  async isAsked(args: ToolArguments): Promise<boolean> {
-    const key = canonicalText(args);
-    // Mastra asks again when the run is resumed.
-    if (this.#asked.has(key)) return true;
-    // A call that was judged and then never made, as in a run that was aborted, is judged anew.
-    this.#held.drop(key);
-    const isAsked = await this.#held.judge(key, this.#tool, args) !== null;
-    if (isAsked) this.#asked.add(key);
-    return isAsked;
-  }
-
-  make(args: ToolArguments, options: Parameters<SessionTool["call"]>[1]): Promise<SessionResult> {
-    const key = canonicalText(args);
-    const answer = this.#asked.delete(key) ? { decision: "allow" as const } : undefined;
-    return this.#held.finish(key, this.#tool, args, { ...options, answer });
-  }
 }
 
 /** The gate checks arguments. A check of Mastra would run a plugin's schema without bounds. */
@@ -226,7 +196,7 @@ export interface KagedProcessor {
  */
 export function kagedProcessor(session: Session, options: WindowOptions = {}): KagedProcessor {
   const window = new FittedWindow<PromptMessage>(session, PROMPT_FORM, options);
-  const isPrimary = (options.agent ?? "primary") === "primary";
+  const isPrimary = (options.agent ?? PRIMARY) === PRIMARY;
   let history: readonly PromptMessage[] = [];
   return {
     id: "kaged",
@@ -234,6 +204,7 @@ export function kagedProcessor(session: Session, options: WindowOptions = {}): K
       const from = prompt.findIndex(({ role }) => role !== "system");
       const [rules, said] = from < 0 ? [prompt, []] : [prompt.slice(0, from), prompt.slice(from)];
       history = said;
+      noteResults(session, said, options.agent);
       const first = isPrimary ? await started(session, rules).catch(({ message }: Error) => abort(message)) : rules;
       return { prompt: [...first, ...await window.fit(said) as P[]] };
     },

@@ -336,6 +336,27 @@ test("N-035 LangChain: compact() takes and returns LangChain's messages, the obj
   assertPaired(window);
 });
 
+/** A project whose compactions add a summary. */
+const SUMMARIZES = {
+  yaml: {
+    primary: {
+      plugins: { toolbox: { package: "@test/toolbox" } },
+      compaction: { strategy: "summarize", keep_last: 2 },
+    },
+  },
+  summarize: () => Promise.resolve("All was said"),
+};
+
+test("N-035 LangChain: what a compaction adds is a HumanMessage", async () => {
+  await using h = await frameworkHost(SUMMARIZES);
+  const messages = longTalk(6);
+  const { messages: window } = await compact(h.session, messages, { HumanMessage, targetTokens: 300 });
+  const [added, ...others] = window.filter((message) => !messages.includes(message));
+  assert.ok(HumanMessage.isInstance(added));
+  assert.match(added.text, /All was said/);
+  assert.equal(others.length, 0);
+});
+
 test("N-035 LangChain: in a long conversation each call of the model sees a fitted window, the state every message", async () => {
   await using h = await frameworkHost();
   const model = modelThatCalls({ name: "add", args: { a: 1, b: 2 } });

@@ -218,6 +218,8 @@ test("N-034 Mastra: a no of a person reaches the model with its reason, and noth
   await (await agent.declineToolCall({ runId, toolCallId: "call-0", reason: "keep it" })).consumeStream();
   assert.match(JSON.stringify(resultsIn(mock.asked.at(-1)!.prompt)), /keep it/);
   assert.equal(h.all("plugin.method_called").length, 0);
+  assert.equal((await h.next("plugin.tool_denied")).data.reason, "keep it");
+  assert.deepEqual((await h.host.approvals.list()).items, []);
 });
 
 test("N-034 Mastra: data that the model writes into its arguments is no person's yes", async () => {
@@ -363,6 +365,37 @@ test("N-035 Mastra: compact() takes and returns messages of Mastra's memory, the
   assert.ok(window.length > 0 && window.length < messages.length);
   assert.equal(window.at(-1), messages.at(-1));
   assert.ok(window.every((message) => messages.includes(message)));
+});
+
+/** A project whose compactions add a summary. */
+const SUMMARIZES = {
+  yaml: {
+    primary: {
+      plugins: { toolbox: { package: "@test/toolbox" } },
+      compaction: { strategy: "summarize", keep_last: 2 },
+    },
+  },
+  summarize: () => Promise.resolve("All was said"),
+};
+
+test("N-035 Mastra: what a compaction adds is a message as Mastra's memory keeps it, and a message of the prompt", async () => {
+  await using h = await frameworkHost(SUMMARIZES);
+  const messages = longTalk(12);
+  const { messages: window } = await compact(h.session, messages, { targetTokens: 300 });
+  const [added, ...others] = window.filter((message) => !messages.includes(message));
+  assert.match(JSON.stringify(added!.content.parts), /All was said/);
+  assert.deepEqual([others, added!.role, added!.createdAt instanceof Date], [[], "user", true]);
+  const { model, asked } = modelThatCalls();
+  const agent = new Agent({
+    id: "tester",
+    name: "Tester",
+    instructions: "You are helpful.",
+    model,
+    inputProcessors: [kagedProcessor(h.session, { maxTokens: 600, targetTokens: 300 })],
+  });
+  await (await agent.stream([...messages, { role: "user", content: "And now?" }])).consumeStream();
+  assert.deepEqual(asked[0]!.prompt.slice(0, 2).map(({ role }) => role), ["system", "user"]);
+  assert.match(JSON.stringify(asked[0]!.prompt[1]), /All was said/);
 });
 
 test("N-035 Mastra: in a long conversation each call of the model sees a fitted window, with calls and results together", async () => {
