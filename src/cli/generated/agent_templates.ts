@@ -7,9 +7,246 @@
 
 /** Framework → file → text. */
 export const AGENT_PROGRAMS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  "ai-sdk": {
+    "agent.ts": `/** An agent of the AI SDK that remembers: its memory is a plugin in a cage. */
+import { createHost } from "@kaged/plugin-host";
+import { kagedMiddleware, kagedTools } from "@kaged/plugin-host/ai-sdk";
+import { type ModelMessage, ToolLoopAgent, wrapLanguageModel } from "ai";
+import { model } from "./model.ts"; // It runs without a key. See README.md for a real one.
+
+await using host = await createHost({
+  project: import.meta.dirname,
+  plugins: { "@kaged/memory-markdown": \`\${import.meta.dirname}/../../../plugins/memory-markdown\` },
+});
+const { failed } = await host.start();
+for (const { instance, error } of failed) console.error(\`\${instance} is not there: \${error.message}\`);
+
+const session = host.openSession();
+const agent = new ToolLoopAgent({
+  model: wrapLanguageModel({ model, middleware: kagedMiddleware(session, { maxTokens: 100_000 }) }),
+  tools: kagedTools(session),
+  instructions: "You help with the harbor project.",
+});
+
+const messages: ModelMessage[] = [];
+for (const content of ["Remember that we deploy on Thursdays.", "When do we deploy?"]) {
+  messages.push({ role: "user", content });
+  const { text, responseMessages } = await agent.generate({ messages });
+  messages.push(...responseMessages);
+  console.log(\`> \${content}\\n\${text}\`);
+}
+await session.close();
+`,
+    "model.ts": `/** A model that knows one story, so that the example runs without a network. */
+import { MockLanguageModelV4 } from "ai/test";
+
+const usage = {
+  inputTokens: { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0 },
+  outputTokens: { total: 1, text: 1, reasoning: 0 },
+};
+const calls = (toolName: string, input: object) => {
+  return { type: "tool-call", toolCallId: \`call-\${toolName}\`, toolName, input: JSON.stringify(input) } as const;
+};
+
+export const model = new MockLanguageModelV4({
+  doGenerate({ prompt }) {
+    const last = prompt.at(-1)!;
+    const asked = JSON.stringify(last.content);
+    const content = last.role === "tool"
+      ? { type: "text", text: asked.includes("Thursdays") ? "On Thursdays." : "I will." } as const
+      : asked.includes("Remember")
+      ? calls("memory-markdown__retain", { content: "The harbor project is deployed on Thursdays" })
+      : calls("memory-markdown__recall", { query: "deployed" });
+    const unified = content.type === "text" ? "stop" : "tool-calls";
+    return Promise.resolve({ content: [content], finishReason: { unified, raw: undefined }, usage, warnings: [] });
+  },
+});
+`,
+  },
+  "anthropic": {
+    "agent.ts": `/** A loop of one's own around Anthropic's Messages API, with tools of a plugin in a cage. */
+import { createHost } from "@kaged/plugin-host";
+import { anthropicTools, compact } from "@kaged/plugin-host/tools";
+import { client } from "./client.ts"; // It runs without a key. See README.md for a real one.
+
+await using host = await createHost({
+  project: import.meta.dirname,
+  plugins: { "@kaged/memory-markdown": \`\${import.meta.dirname}/../../../plugins/memory-markdown\` },
+});
+const { failed } = await host.start();
+for (const { instance, error } of failed) console.error(\`\${instance} is not there: \${error.message}\`);
+
+const session = host.openSession();
+const { tools, all } = anthropicTools(session);
+const { systemPrompt: system } = await session.start("You help with the harbor project.");
+
+let messages: { role: "user" | "assistant"; content: string | object[] }[] = [];
+for (const content of ["Remember that we deploy on Thursdays.", "When do we deploy?"]) {
+  messages.push({ role: "user", content });
+  console.log(\`> \${content}\`);
+  for (let isDone = false; !isDone;) {
+    const answer = await client.messages.create({
+      model: "claude-sonnet-4-5",
+      max_tokens: 1000,
+      system,
+      tools,
+      messages,
+    });
+    messages.push({ role: "assistant", content: answer.content });
+    for (const block of answer.content) if ("text" in block) console.log(block.text);
+    isDone = answer.stop_reason !== "tool_use";
+    if (!isDone) messages.push(await all(answer.content));
+    if (answer.usage.input_tokens > 100_000) ({ messages } = await compact(session, messages));
+  }
+}
+await session.close();
+`,
+    "client.ts": `/** A client whose model knows one story, so that the example runs without a network. */
+import type { AnthropicTool, AnthropicToolUse } from "@kaged/plugin-host/tools";
+
+interface Request {
+  readonly model: string;
+  readonly max_tokens: number;
+  readonly system: string;
+  readonly tools: readonly AnthropicTool[];
+  readonly messages: readonly { readonly role: string; readonly content: unknown }[];
+}
+type Block = AnthropicToolUse | { readonly type: "text"; readonly text: string };
+
+function answerTo(said: string): Block {
+  const call = { type: "tool_use", id: "call" } as const;
+  if (said.includes("tool_result")) {
+    return { type: "text", text: said.includes("Thursdays") ? "On Thursdays." : "I will." };
+  }
+  if (!said.includes("Remember")) return { ...call, name: "memory-markdown__recall", input: { query: "deployed" } };
+  const content = "The harbor project is deployed on Thursdays";
+  return { ...call, name: "memory-markdown__retain", input: { content } };
+}
+
+export const client = {
+  messages: {
+    create({ messages }: Request) {
+      const block = answerTo(JSON.stringify(messages.at(-1)));
+      const stop_reason = block.type === "tool_use" ? "tool_use" : "end_turn";
+      return Promise.resolve({ content: [block], stop_reason, usage: { input_tokens: 100 } });
+    },
+  },
+};
+`,
+  },
+  "claude-agent": {
+    "agent.ts": `/** A query of the Claude Agent SDK that remembers: its memory is a plugin in a cage. */
+import { query } from "@anthropic-ai/claude-agent-sdk";
+import { createHost } from "@kaged/plugin-host";
+import { claudeOptions } from "@kaged/plugin-host/claude-agent";
+import { scriptedApi } from "./model.ts"; // It runs without a key. See README.md for a real one.
+
+await using host = await createHost({
+  project: import.meta.dirname!,
+  plugins: { "@kaged/memory-markdown": \`\${import.meta.dirname}/../../../plugins/memory-markdown\` },
+});
+const { failed } = await host.start();
+for (const { instance, error } of failed) console.error(\`\${instance} is not there: \${error.message}\`);
+
+await using api = await scriptedApi();
+const session = host.openSession();
+const options = claudeOptions(session, {
+  ...api.options,
+  systemPrompt: "You help with the harbor project.",
+  tools: [], // None of the SDK's own: those of the session come beside them.
+  settingSources: [],
+});
+
+for (const prompt of ["Remember that we deploy on Thursdays.", "When do we deploy?"]) {
+  for await (const message of query({ prompt, options })) {
+    if (message.type === "result" && message.subtype === "success") console.log(\`> \${prompt}\\n\${message.result}\`);
+  }
+}
+await session.close();
+`,
+    "model.ts": `/** A Messages API on this machine whose model knows one story, so that the example runs without a network. */
+import { mkdtemp, rm } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import process from "node:process";
+
+interface Block {
+  readonly type: "text" | "tool_use";
+  readonly text?: string;
+  readonly name?: string;
+  readonly input?: object;
+}
+
+const says = (text: string): Block => ({ type: "text", text });
+const calls = (name: string, input: object): Block => ({ type: "tool_use", name: \`mcp__kaged__\${name}\`, input });
+
+function answer(messages: readonly { readonly role: string; readonly content: unknown }[]): Block {
+  const last = JSON.stringify(messages.filter(({ role }) => role === "user").at(-1));
+  if (last.includes("tool_result")) return says(last.includes("Thursdays") ? "On Thursdays." : "I will.");
+  if (!last.includes("Remember")) return calls("recall", { query: "deployed" });
+  return calls("retain", { content: "The harbor project is deployed on Thursdays" });
+}
+
+/** The answer as the API streams it. */
+function streamed({ type, text, name, input }: Block): string {
+  const message = { id: "msg_1", type: "message", role: "assistant", model: "story", content: [], stop_reason: null };
+  const isText = type === "text";
+  const events = [
+    { type: "message_start", message: { ...message, usage: { input_tokens: 1, output_tokens: 1 } } },
+    {
+      type: "content_block_start",
+      index: 0,
+      content_block: isText ? { type, text: "" } : { type, id: \`toolu_\${Date.now()}\`, name, input: {} },
+    },
+    {
+      type: "content_block_delta",
+      index: 0,
+      delta: isText ? { type: "text_delta", text } : { type: "input_json_delta", partial_json: JSON.stringify(input) },
+    },
+    { type: "content_block_stop", index: 0 },
+    {
+      type: "message_delta",
+      delta: { stop_reason: isText ? "end_turn" : "tool_use" },
+      usage: { output_tokens: 1 },
+    },
+    { type: "message_stop" },
+  ];
+  return events.map((event) => \`event: \${event.type}\\ndata: \${JSON.stringify(event)}\\n\\n\`).join("");
+}
+
+/** Starts the API, and returns options that point the SDK to it, with a home of its own. */
+export async function scriptedApi() {
+  const server = createServer(async (request, response) => {
+    let body = "";
+    for await (const chunk of request) body += chunk;
+    response.writeHead(body === "" ? 404 : 200, { "content-type": "text/event-stream" });
+    response.end(body === "" ? "" : streamed(answer(JSON.parse(body).messages)));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const home = await mkdtemp(join(tmpdir(), "kaged-claude-"));
+  const env = {
+    PATH: process.env["PATH"],
+    HOME: home,
+    CLAUDE_CONFIG_DIR: home,
+    ANTHROPIC_BASE_URL: \`http://127.0.0.1:\${(server.address() as AddressInfo).port}\`,
+    ANTHROPIC_API_KEY: "none",
+    CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
+  };
+  return {
+    options: { env, cwd: home, model: "story" },
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      server.close();
+      await rm(home, { recursive: true, force: true, maxRetries: 5 });
+    },
+  };
+}
+`,
+  },
   "langchain": {
-    "agent.ts":
-      `/** An agent of LangChain whose memory is a caged plugin: what it retains in one session, it knows in the next. */
+    "agent.ts": `/** An agent of LangChain whose memory is a caged plugin: what it retains in one session, it knows in the next. */
 import { createHost } from "@kaged/plugin-host";
 import { kagedMiddleware, kagedTools } from "@kaged/plugin-host/langchain";
 import { AIMessage, createAgent, DynamicStructuredTool, fakeModel, HumanMessage, ToolMessage } from "langchain";
@@ -44,8 +281,7 @@ for (const question of ["Remember when the harbour office opens.", "When does th
 `,
   },
   "mastra": {
-    "agent.ts":
-      `/** An agent of Mastra whose memory is a caged plugin: what it retains in one session, it knows in the next. */
+    "agent.ts": `/** An agent of Mastra whose memory is a caged plugin: what it retains in one session, it knows in the next. */
 import { createHost } from "@kaged/plugin-host";
 import { kagedProcessor, kagedTools } from "@kaged/plugin-host/mastra";
 import { Agent } from "@mastra/core/agent";
@@ -74,8 +310,7 @@ for (const question of ["Remember when the harbour office opens.", "When does th
   await session.close();
 }
 `,
-    "mock_model.ts":
-      `/** A model that needs no key: it retains a fact, and says what its instructions and its last tool told it. */
+    "mock_model.ts": `/** A model that needs no key: it retains a fact, and says what its instructions and its last tool told it. */
 import type { MastraModelConfig } from "@mastra/core/llm";
 
 type Model = Extract<MastraModelConfig, { specificationVersion: "v2" }>;
@@ -110,6 +345,73 @@ export const model: Model = {
       },
     });
     return Promise.resolve({ stream });
+  },
+};
+`,
+  },
+  "openai-agents": {
+    "agent.ts": `/** An agent of the OpenAI Agents SDK that remembers: its memory is a plugin in a cage. */
+import { createHost } from "@kaged/plugin-host";
+import { kagedMiddleware, kagedTools } from "@kaged/plugin-host/openai-agents";
+import { Agent, type AgentInputItem, run, setTracingDisabled } from "@openai/agents";
+import { model } from "./model.ts"; // It runs without a key. See README.md for a real one.
+
+setTracingDisabled(true); // Traces would go to OpenAI.
+
+await using host = await createHost({
+  project: import.meta.dirname!,
+  plugins: { "@kaged/memory-markdown": \`\${import.meta.dirname}/../../../plugins/memory-markdown\` },
+});
+const { failed } = await host.start();
+for (const { instance, error } of failed) console.error(\`\${instance} is not there: \${error.message}\`);
+
+const session = host.openSession();
+const callModelInputFilter = kagedMiddleware(session, { maxTokens: 100_000 });
+const agent = new Agent({
+  name: "Harbor",
+  instructions: "You help with the harbor project.",
+  model,
+  tools: kagedTools(session),
+});
+
+let history: AgentInputItem[] = [];
+for (const content of ["Remember that we deploy on Thursdays.", "When do we deploy?"]) {
+  let result = await run(agent, [...history, { role: "user", content }], { callModelInputFilter });
+  while (result.interruptions.length > 0) { // Where a rule or a hook asks: put these to a person.
+    for (const item of result.interruptions) result.state.reject(item);
+    result = await run(agent, result.state, { callModelInputFilter });
+  }
+  history = result.history;
+  callModelInputFilter.record(history);
+  console.log(\`> \${content}\\n\${result.finalOutput}\`);
+}
+await session.close();
+`,
+    "model.ts": `/** A model that knows one story, so that the example runs without a network. */
+import { type Model, type ModelRequest, type protocol, Usage } from "@openai/agents";
+
+type Item = protocol.AssistantMessageItem | protocol.FunctionCallItem;
+
+const says = (text: string): Item => {
+  return { type: "message", role: "assistant", status: "completed", content: [{ type: "output_text", text }] };
+};
+const calls = (name: string, args: object): Item => {
+  const call = { callId: \`call-\${name}\`, name: \`memory-markdown__\${name}\`, arguments: JSON.stringify(args) };
+  return { type: "function_call", status: "completed", ...call };
+};
+
+function answer({ input }: ModelRequest): Item {
+  const last = typeof input === "string" ? input : JSON.stringify(input.at(-1));
+  if (last.includes("function_call_result")) return says(last.includes("Thursdays") ? "On Thursdays." : "I will.");
+  if (!last.includes("Remember")) return calls("recall", { query: "deployed" });
+  return calls("retain", { content: "The harbor project is deployed on Thursdays" });
+}
+
+export const model: Model = {
+  getResponse: (request) => Promise.resolve({ usage: new Usage(), output: [answer(request)] }),
+  async *getStreamedResponse(request) {
+    const usage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
+    yield { type: "response_done", response: { id: "story", usage, output: [answer(request)] } };
   },
 };
 `,
