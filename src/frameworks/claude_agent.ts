@@ -21,9 +21,9 @@ import { hostOf } from "../host/session_host.ts";
 import type { Session } from "../host/types.ts";
 import type { NameStyle } from "../mcp/offered_names.ts";
 import { serveHost } from "../mcp/serve_host.ts";
-import { type ClaudeHooks, sessionHooks } from "./claude_hooks.ts";
+import { type ClaudeHookMatcher, type ClaudeHookOutput, type ClaudeHooks, sessionHooks } from "./claude_hooks.ts";
 
-export type { ClaudeHooks, NameStyle };
+export type { ClaudeHookMatcher, ClaudeHookOutput, ClaudeHooks, NameStyle };
 
 /** How a session is given to the SDK. */
 export interface KagedClaudeOptions {
@@ -72,10 +72,15 @@ export type AskPermission = (
 
 /** The SDK's `Options`, as far as they are added to. */
 export interface OwnOptions {
+  /** Other servers stay. */
   readonly mcpServers?: object | undefined;
+  /** Other rules stay. */
   readonly allowedTools?: readonly string[] | undefined;
+  /** Asked for tools of the session too. */
   readonly canUseTool?: AskPermission | undefined;
+  /** Other callbacks stay, and are called first. */
   readonly hooks?: object | undefined;
+  /** Subagents lose the tools of agents that are not theirs. */
   readonly agents?: Readonly<Record<string, { readonly disallowedTools?: readonly string[] | undefined }>> | undefined;
 }
 
@@ -122,7 +127,7 @@ export function claudeOptions<O extends OwnOptions>(
   const rules = [...served.keys()].map((name) => `mcp__${name}__*`);
   return {
     ...own,
-    ...(own.agents && { agents: keptApart(own.agents, server, agents) }),
+    ...(own.agents && served.size > 1 && { agents: keptApart(own.agents, server, agents) }),
     mcpServers: { ...own.mcpServers, ...Object.fromEntries(servers) },
     allowedTools: [...own.allowedTools ?? [], ...rules],
     hooks: joined(own.hooks, sessionHooks(session, { server, agents: Object.keys(agents) })),
