@@ -15,6 +15,7 @@
  */
 import type { OnAsk } from "../core/approvals/desk_types.ts";
 import { PRIMARY } from "../core/contract/hook_names.ts";
+import { HostError } from "../core/errors/host_error.ts";
 import type { McpTransport } from "../core/mcp/sdk_types.ts";
 import { canonicalText } from "../core/values/canonical_text.ts";
 import { hostOf } from "../host/session_host.ts";
@@ -109,7 +110,8 @@ export type SdkInstance = never;
  * model's. The SDK compacts its conversation itself: no plugin can replace that. The session stays open until
  * `session.close()`, because a query can be resumed.
  *
- * @throws {HostError} `host.misuse` for a session of no host. The server fails to connect (`mcp.sdk_missing`) without the
+ * @throws {HostError} `host.misuse` for a session of no host, and where your options have a server of the same name;
+ * `agent.unknown` for a path of no agent. The server fails to connect (`mcp.sdk_missing`) without the
  * package `@modelcontextprotocol/server`.
  */
 export function claudeOptions<O extends object>(
@@ -121,6 +123,9 @@ export function claudeOptions<O extends object>(
   const served = new Map([[server, PRIMARY]]);
   for (const [name, path] of Object.entries(agents)) served.set(`${server}-${name}`, path);
   const servers = [...served].map(([name, agent]) => {
+    // Now: the SDK only logs that a server could not be connected, and goes on without its tools.
+    session.tools(agent);
+    if (own.mcpServers && Object.hasOwn(own.mcpServers, name)) throw takenError(name);
     const instance = { connect: connector(session, { ...options, name, agent, canUseTool: own.canUseTool }) };
     return [name, { type: "sdk", name, instance: instance as unknown as SdkInstance }] as const;
   });
@@ -132,6 +137,13 @@ export function claudeOptions<O extends object>(
     allowedTools: [...own.allowedTools ?? [], ...rules],
     hooks: joined(own.hooks, sessionHooks(session, { server, agents: Object.keys(agents) })),
   };
+}
+
+function takenError(server: string): HostError {
+  return new HostError("host.misuse", `The options have an MCP server "${server}" already`, {
+    data: { server },
+    hint: "Give the session's another name: claudeOptions(session, own, { server })",
+  });
 }
 
 interface ServedAgent extends KagedClaudeOptions {

@@ -245,6 +245,15 @@ test("N-034 Claude Agent SDK: own servers, rules and hooks stay beside those of 
   assert.equal(options.hooks!.Stop!.length, 2);
 });
 
+test("N-034 Claude Agent SDK: a server's name that is taken, and a path of no agent, are refused", async () => {
+  await using h = await frameworkHost();
+  const own: Options = { mcpServers: { kaged: { type: "stdio", command: "true" } } };
+  assert.throws(() => claudeOptions(h.session, own), { code: "host.misuse", message: /"kaged" already/ });
+  assert.throws(() => claudeOptions(h.session, {}, { agents: { one: "primary.subagents.nobody" } }), {
+    code: "agent.unknown",
+  });
+});
+
 test("N-035 Claude Agent SDK: the program compacts by itself, and the session's text is before the model again", async () => {
   await using h = await frameworkHost();
   let starts = 0;
