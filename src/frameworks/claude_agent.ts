@@ -15,15 +15,16 @@
  */
 import type { OnAsk } from "../core/approvals/desk_types.ts";
 import { PRIMARY } from "../core/contract/hook_names.ts";
+import { HostError } from "../core/errors/host_error.ts";
 import type { McpTransport } from "../core/mcp/sdk_types.ts";
 import { canonicalText } from "../core/values/canonical_text.ts";
 import { hostOf } from "../host/session_host.ts";
 import type { Session } from "../host/types.ts";
 import type { NameStyle } from "../mcp/offered_names.ts";
 import { serveHost } from "../mcp/serve_host.ts";
-import { type ClaudeHooks, sessionHooks } from "./claude_hooks.ts";
+import { type ClaudeHookMatcher, type ClaudeHookOutput, type ClaudeHooks, sessionHooks } from "./claude_hooks.ts";
 
-export type { ClaudeHooks, NameStyle };
+export type { ClaudeHookMatcher, ClaudeHookOutput, ClaudeHooks, NameStyle };
 
 /** How a session is given to the SDK. */
 export interface KagedClaudeOptions {
@@ -72,11 +73,16 @@ export type AskPermission = (
 
 /** The SDK's `Options`, as far as they are added to. */
 export interface OwnOptions {
+  /** Other servers stay. */
   readonly mcpServers?: object | undefined;
+  /** Other rules stay. */
   readonly allowedTools?: readonly string[] | undefined;
+  /** Asked for tools of the session too. */
   readonly canUseTool?: AskPermission | undefined;
+  /** Other callbacks stay, and are called first. */
   readonly hooks?: object | undefined;
-  readonly agents?: Readonly<Record<string, { readonly disallowedTools?: readonly string[] | undefined }>> | undefined;
+  /** Subagents lose the tools of agents that are not theirs. */
+  readonly agents?: object | undefined;
 }
 
 /** The options that are added to the SDK's own. */
@@ -104,29 +110,40 @@ export type SdkInstance = never;
  * model's. The SDK compacts its conversation itself: no plugin can replace that. The session stays open until
  * `session.close()`, because a query can be resumed.
  *
- * @throws {HostError} `host.misuse` for a session of no host. The server fails to connect (`mcp.sdk_missing`) without the
+ * @throws {HostError} `host.misuse` for a session of no host, and where your options have a server of the same name;
+ * `agent.unknown` for a path of no agent. The server fails to connect (`mcp.sdk_missing`) without the
  * package `@modelcontextprotocol/server`.
  */
-export function claudeOptions<O extends OwnOptions>(
+export function claudeOptions<O extends object>(
   session: Session,
-  own: O,
+  own: O & OwnOptions,
   options: KagedClaudeOptions = {},
 ): O & AddedOptions {
   const { server = "kaged", agents = {} } = options;
   const served = new Map([[server, PRIMARY]]);
   for (const [name, path] of Object.entries(agents)) served.set(`${server}-${name}`, path);
   const servers = [...served].map(([name, agent]) => {
+    // Now: the SDK only logs that a server could not be connected, and goes on without its tools.
+    session.tools(agent);
+    if (own.mcpServers && Object.hasOwn(own.mcpServers, name)) throw takenError(name);
     const instance = { connect: connector(session, { ...options, name, agent, canUseTool: own.canUseTool }) };
     return [name, { type: "sdk", name, instance: instance as unknown as SdkInstance }] as const;
   });
   const rules = [...served.keys()].map((name) => `mcp__${name}__*`);
   return {
     ...own,
-    ...(own.agents && { agents: keptApart(own.agents, server, agents) }),
+    ...(own.agents && served.size > 1 && { agents: keptApart(own.agents, server, agents) }),
     mcpServers: { ...own.mcpServers, ...Object.fromEntries(servers) },
     allowedTools: [...own.allowedTools ?? [], ...rules],
     hooks: joined(own.hooks, sessionHooks(session, { server, agents: Object.keys(agents) })),
   };
+}
+
+function takenError(server: string): HostError {
+  return new HostError("host.misuse", `The options have an MCP server "${server}" already`, {
+    data: { server },
+    hint: "Give the session's another name: claudeOptions(session, own, { server })",
+  });
 }
 
 interface ServedAgent extends KagedClaudeOptions {
@@ -185,18 +202,16 @@ function asker(
 }
 
 /** Takes from each subagent with a server of its own the tools of the others. */
-function keptApart(
-  all: NonNullable<OwnOptions["agents"]>,
-  server: string,
-  agents: Readonly<Record<string, string>>,
-): NonNullable<OwnOptions["agents"]> {
+function keptApart(all: object, server: string, agents: Readonly<Record<string, string>>): object {
   const servers = [server, ...Object.keys(agents).map((name) => `${server}-${name}`)];
   return Object.fromEntries(
-    Object.entries(all).map(([name, definition]) => {
-      const mine = Object.hasOwn(agents, name) ? `${server}-${name}` : server;
-      const others = servers.filter((one) => one !== mine).map((one) => `mcp__${one}`);
-      return [name, { ...definition, disallowedTools: [...definition.disallowedTools ?? [], ...others] }];
-    }),
+    Object.entries(all as Record<string, { readonly disallowedTools?: readonly string[] }>).map(
+      ([name, definition]) => {
+        const mine = Object.hasOwn(agents, name) ? `${server}-${name}` : server;
+        const others = servers.filter((one) => one !== mine).map((one) => `mcp__${one}`);
+        return [name, { ...definition, disallowedTools: [...definition.disallowedTools ?? [], ...others] }];
+      },
+    ),
   );
 }
 

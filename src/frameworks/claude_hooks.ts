@@ -20,16 +20,23 @@ export type ClaudeHookOutput =
 
 /** Callbacks for one event of the SDK. */
 export interface ClaudeHookMatcher {
+  /** Pattern of the tools it is for. */
   matcher?: string;
+  /** Called in their order. */
   hooks: ((input: { readonly hook_event_name: string }) => Promise<ClaudeHookOutput>)[];
+  /** Absent: the program goes on when a callback fails. */
   onFailure?: "block";
 }
 
 /** Callbacks of a session, by event of the SDK. */
 export interface ClaudeHooks {
+  /** Adds the text of plugins again where the program fires it: after a compaction. */
   SessionStart: ClaudeHookMatcher[];
+  /** Starts the session, adds the text of plugins to the first prompt, and records prompts. */
   UserPromptSubmit: ClaudeHookMatcher[];
+  /** Records answers. */
   Stop: ClaudeHookMatcher[];
+  /** Keeps agents from the tools of others; empty where no subagent has tools of its own. */
   PreToolUse: ClaudeHookMatcher[];
 }
 

@@ -212,13 +212,20 @@ function functionTool(
       const report = onProgress && ((progress: unknown) => onProgress({ tool: name, callId, progress }));
       const how = { signal, onProgress: report };
       if (!held || callId === undefined) return outputOf(await tool.call(args, how));
-      const toolName = toolCall?.namespace === undefined ? name : `${toolCall.namespace}.${name}`;
       // Only the SDK knows whether a person said yes to this call: anything else leaves it to the host's desk.
-      const isApproved = context.isToolApproved({ toolName, callId }) === true;
+      const isApproved = keysOf(name, toolCall?.namespace).some((toolName) =>
+        context.isToolApproved({ toolName, callId }) === true
+      );
       const answer = isApproved ? { decision: "allow" } as const : undefined;
       return outputOf(await held.finish(callId, tool, args, { ...how, answer }));
     },
   };
+}
+
+/** Names under which the SDK keeps a person's answer: of a tool in a namespace, the key by which it finds that tool. */
+function keysOf(name: string, namespace: string | undefined): readonly string[] {
+  if (namespace === undefined) return [name, JSON.stringify(["deferred_top_level", name])];
+  return [`${namespace}.${name}`, JSON.stringify(["namespaced", namespace, name])];
 }
 
 function argumentsIn(input: string): unknown {

@@ -10,14 +10,19 @@ import type { MessageForm } from "./messages.ts";
 
 /** The parts of an `AgentInputItem` by which items are told apart. */
 export interface InputItem {
+  /** Absent: a message. */
   readonly type?: string | undefined;
+  /** Who says it; messages alone have one. */
   readonly role?: string | undefined;
 }
 
 /** A message that a compaction added, as the SDK has it. */
 export interface AddedItem {
+  /** The kind of item. */
   type: "message";
+  /** Most are the user's. */
   role: "system" | "user";
+  /** A summary, or text of plugins. */
   content: string;
 }
 

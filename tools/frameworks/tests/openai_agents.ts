@@ -14,6 +14,7 @@ import {
   RunState,
   setTracingDisabled,
   type Tool,
+  toolNamespace,
   Usage,
 } from "@openai/agents";
 import { compact, kagedMiddleware, type KagedProgress, kagedTools } from "../../../src/frameworks/openai_agents.ts";
@@ -147,6 +148,16 @@ test("N-034 OpenAI Agents: an asked call interrupts the run, and is made once af
   const { finalOutput } = await run(agent, first.state);
   assert.deepEqual([finalOutput, textIn(model.result("call-erase"))], ["erased", "erased a"]);
   assert.deepEqual(fired, ["toolbox.erase", "toolbox.add"]);
+});
+
+test("N-034 OpenAI Agents: a person's yes reaches a tool in a namespace", async () => {
+  await using h = await frameworkHost();
+  const model = new ScriptedModel([{ ...calls("erase", { path: "a" }), namespace: "files" }]);
+  const agent = agentOf(model, toolNamespace({ name: "files", description: "Files", tools: kagedTools(h.session) }));
+  const first = await run(agent, "Erase a");
+  first.state.approve(first.interruptions[0]!);
+  await run(agent, first.state);
+  assert.equal(textIn(model.result("call-erase")), "erased a");
 });
 
 test("N-034 OpenAI Agents: a call that the person rejected is not made, and its request waits no longer", async () => {
