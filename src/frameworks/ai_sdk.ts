@@ -129,12 +129,13 @@ export function kagedTools(session: Session, options: KagedToolsOptions = {}): R
 
 /**
  * Returns the `toolApproval` of these tools, which adds to each request for approval the reason why a person is asked.
- * Without it the AI SDK asks all the same.
+ * Without it the AI SDK asks all the same. Empty where the host asks.
  */
 export function kagedApproval(
   session: Session,
-  options: SessionToolsOptions = {},
+  options: KagedToolsOptions = {},
 ): Record<string, (input: unknown, call: KagedCall) => Promise<KagedApprovalStatus>> {
+  if (options.approval === "host") return {};
   const held = heldCalls(session);
   return Object.fromEntries(
     sessionTools(session, options).map((tool) => [tool.name, async (input, call) => {
@@ -235,7 +236,7 @@ function kagedTool(tool: SessionTool, held: HeldCalls, options: KagedToolsOption
       if (error) throw new ToolFailure(textOfParts(parts), { cause: error });
       yield { parts, ...(structured !== undefined && { structured }) };
     },
-    toModelOutput: ({ output }) => modelOutput(output.parts),
+    toModelOutput: ({ output }) => modelOutput(output),
   };
 }
 
@@ -259,7 +260,10 @@ function schemaOf(jsonSchema: Readonly<Record<string, unknown>>): KagedSchema {
   };
 }
 
-function modelOutput(parts: readonly ResultPart[]): KagedModelOutput {
+/** Outputs come from the history of a chat page too, which may hold anything. */
+function modelOutput(output: Partial<KagedOutput> | null | undefined): KagedModelOutput {
+  const parts = output?.parts;
+  if (!Array.isArray(parts)) return { type: "text", value: JSON.stringify(output ?? null) };
   if (parts.every(({ type }) => type === "text" || type === "link")) return { type: "text", value: textOfParts(parts) };
   return {
     type: "content",

@@ -222,6 +222,25 @@ for (const where of ["the same process", "another process"]) {
   });
 }
 
+test("N-034 AI SDK: outputs in the history of a page that are none of the adapter's are read as JSON", async () => {
+  await using h = await frameworkHost();
+  const { toolbox__add } = kagedTools(h.session);
+  for (const output of [{ sum: 3 }, "3", null]) {
+    const read = await convertToModelMessages([{
+      role: "assistant",
+      parts: [{
+        type: "dynamic-tool",
+        toolName: "toolbox__add",
+        toolCallId: "1",
+        state: "output-available",
+        input: {},
+        output,
+      }],
+    }], { tools: { toolbox__add: toolbox__add! } });
+    assert.deepEqual(resultsIn(read)[0]!.output, { type: "text", value: JSON.stringify(output) });
+  }
+});
+
 test("N-034 AI SDK: a policy that approves by itself is no person's yes: the host asks", async () => {
   await using h = await frameworkHost({ onAsk: () => ({ decision: "deny", reason: "ask me first" }) });
   const model = scripted([["toolbox__erase", { path: "a" }]]);
@@ -235,7 +254,8 @@ test("N-034 AI SDK: approval by the host asks at its desk while the run waits", 
   await using h = await frameworkHost({ onAsk: () => ({ decision: "allow" }) });
   const model = scripted([["toolbox__erase", { path: "a" }]]);
   const tools = kagedTools(h.session, { approval: "host" });
-  await generateText({ model, tools, prompt: "go", stopWhen });
+  const toolApproval = kagedApproval(h.session, { approval: "host" });
+  await generateText({ model, tools, toolApproval, prompt: "go", stopWhen });
   assert.deepEqual(resultsIn(model.doGenerateCalls[1]!.prompt)[0]!.output, { type: "text", value: "erased a" });
 });
 
