@@ -7,7 +7,7 @@
 import { countTokens, type Message } from "../core/compaction/messages.ts";
 import { canonicalText } from "../core/values/canonical_text.ts";
 import type { Session } from "../host/types.ts";
-import { type CompactOptions, compactMessages, type MessageForm, readWindow } from "./messages.ts";
+import { compactMessages, type CompactOptions, type MessageForm, readWindow } from "./messages.ts";
 
 /** Bounds of a window. */
 export interface WindowOptions extends CompactOptions {
@@ -40,23 +40,28 @@ export class FittedWindow<M extends object> {
   async fit(history: readonly M[]): Promise<M[]> {
     const { maxTokens = Infinity, countTokens: count = countTokens, maxTokens: _, countTokens: __, ...options } =
       this.#options;
+    this.record(history);
+    const window = this.#window;
+    const tokens = readWindow(window, this.#form).reduce((sum, message) => sum + count(message), 0);
+    if (tokens <= maxTokens) return [...window];
+    const { messages } = await compactMessages(this.#session, window, this.#form, options);
+    this.#window = messages;
+    return [...messages];
+  }
+
+  /** Records the messages that are new in a history, as at the end of a run: no model needs a window of it yet. */
+  record(history: readonly M[]): void {
     const read = readWindow(history, this.#form);
     const keys = read.map(({ role, content, tool_calls, tool_call_id }) =>
       canonicalText([role, content ?? null, tool_calls ?? null, tool_call_id ?? null])
     );
     const goesOn = keys.length >= this.#seen.length && this.#seen.every((key, index) => key === keys[index]);
     const from = goesOn ? this.#seen.length : 0;
-    if (options.agent === undefined || options.agent === "primary") {
+    if ((this.#options.agent ?? "primary") === "primary") {
       for (const message of read.slice(from)) if (isSaid(message)) this.#session.record(message);
     }
-    const window = [...(goesOn ? this.#window : []), ...history.slice(from)];
+    this.#window = [...(goesOn ? this.#window : []), ...history.slice(from)];
     this.#seen = keys;
-    this.#window = window;
-    const tokens = readWindow(window, this.#form).reduce((sum, message) => sum + count(message), 0);
-    if (tokens <= maxTokens) return window;
-    const { messages } = await compactMessages(this.#session, window, this.#form, options);
-    this.#window = messages;
-    return [...messages];
   }
 }
 

@@ -6,6 +6,7 @@
  * @module
  */
 import type { ApprovalAnswer, ApprovalRequest } from "../core/approvals/types.ts";
+import { HostError } from "../core/errors/host_error.ts";
 import { canonicalText } from "../core/values/canonical_text.ts";
 import { isMap } from "../core/values/plain_data.ts";
 import type { SessionResult } from "./result_parts.ts";
@@ -77,6 +78,13 @@ function isUnanswered({ error }: SessionResult): boolean {
   return error?.code === "tool.denied" && isMap(error.data) && error.data["by"] === "nobody";
 }
 
+function deniedBy({ reason = "no reason was given" }: ApprovalAnswer): HostError {
+  return new HostError("tool.denied", `The call was denied by a person: ${reason}`, {
+    data: { by: "a person", reason },
+    hint: "The tool was not called: go on without it, or ask the user what to do instead",
+  });
+}
+
 class HeldCall {
   /** What a person is asked; null once it is clear that nobody is. */
   readonly asked: Promise<ApprovalRequest | null>;
@@ -105,6 +113,7 @@ class HeldCall {
     });
     const isOver = (): void => asked.resolve(null);
     this.#result.then(isOver, isOver);
+    this.#released.promise.catch(() => {}); // A walk that ends before its release never looks at it.
   }
 
   is(tool: SessionTool, args: unknown): boolean {
@@ -120,7 +129,9 @@ class HeldCall {
     this.#onProgress = onProgress;
     // Without one the request waits on, for the host's other front ends.
     this.#answered.resolve(answer);
-    this.#released.resolve();
+    // Another front end may have said yes before: the no of the framework's own person holds all the same.
+    if (answer?.decision === "deny") this.#released.reject(deniedBy(answer));
+    else this.#released.resolve();
     try {
       return await this.#result;
     } finally {

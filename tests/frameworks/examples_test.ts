@@ -14,6 +14,8 @@ const MOST_LINES = 60;
 const GUIDES = [
   "examples/frameworks/ai-sdk/README.md",
   "examples/frameworks/anthropic/README.md",
+  "examples/frameworks/claude-agent/README.md",
+  "examples/frameworks/openai-agents/README.md",
 ];
 
 test("N-034 every example of a framework has a guide that is tested", async () => {

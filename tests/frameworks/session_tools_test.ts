@@ -113,3 +113,13 @@ test("N-034 a person's yes counts though the request ran out at the host's desk 
   const { parts } = await held.finish("1", erase, { path: "a" }, { answer: { decision: "allow" } });
   assert.equal(textOfParts(parts), "erased a");
 });
+
+test("N-034 a person's no holds for a held call that another front end has allowed before", async () => {
+  await using h = await frameworkHost();
+  const held = new HeldCalls();
+  const erase = named(sessionTools(h.session), "toolbox__erase");
+  const { id } = (await held.judge("1", erase, { path: "a" }))!;
+  await h.host.approvals.answer(id, { decision: "allow" }, { by: "console" });
+  const { error } = await held.finish("1", erase, { path: "a" }, { answer: { decision: "deny", reason: "not now" } });
+  assert.deepEqual([error?.code, h.all("plugin.method_called").length], ["tool.denied", 0]);
+});

@@ -7,7 +7,7 @@
 import { existsSync } from "node:fs";
 import { test } from "node:test";
 import type { Host, Session } from "../../src/host/types.ts";
-import { hosted, type Hosted, type HostedOptions } from "./hosted.ts";
+import { type Hosted, hosted, type HostedOptions } from "./hosted.ts";
 import { requireOrSkip } from "./require_or_skip.ts";
 
 const TOOLS = new URL("../../tools/frameworks/", import.meta.url);
