@@ -81,7 +81,7 @@ export interface OwnOptions {
   /** Other callbacks stay, and are called first. */
   readonly hooks?: object | undefined;
   /** Subagents lose the tools of agents that are not theirs. */
-  readonly agents?: Readonly<Record<string, { readonly disallowedTools?: readonly string[] | undefined }>> | undefined;
+  readonly agents?: object | undefined;
 }
 
 /** The options that are added to the SDK's own. */
@@ -112,9 +112,9 @@ export type SdkInstance = never;
  * @throws {HostError} `host.misuse` for a session of no host. The server fails to connect (`mcp.sdk_missing`) without the
  * package `@modelcontextprotocol/server`.
  */
-export function claudeOptions<O extends OwnOptions>(
+export function claudeOptions<O extends object>(
   session: Session,
-  own: O,
+  own: O & OwnOptions,
   options: KagedClaudeOptions = {},
 ): O & AddedOptions {
   const { server = "kaged", agents = {} } = options;
@@ -190,18 +190,16 @@ function asker(
 }
 
 /** Takes from each subagent with a server of its own the tools of the others. */
-function keptApart(
-  all: NonNullable<OwnOptions["agents"]>,
-  server: string,
-  agents: Readonly<Record<string, string>>,
-): NonNullable<OwnOptions["agents"]> {
+function keptApart(all: object, server: string, agents: Readonly<Record<string, string>>): object {
   const servers = [server, ...Object.keys(agents).map((name) => `${server}-${name}`)];
   return Object.fromEntries(
-    Object.entries(all).map(([name, definition]) => {
-      const mine = Object.hasOwn(agents, name) ? `${server}-${name}` : server;
-      const others = servers.filter((one) => one !== mine).map((one) => `mcp__${one}`);
-      return [name, { ...definition, disallowedTools: [...definition.disallowedTools ?? [], ...others] }];
-    }),
+    Object.entries(all as Record<string, { readonly disallowedTools?: readonly string[] }>).map(
+      ([name, definition]) => {
+        const mine = Object.hasOwn(agents, name) ? `${server}-${name}` : server;
+        const others = servers.filter((one) => one !== mine).map((one) => `mcp__${one}`);
+        return [name, { ...definition, disallowedTools: [...definition.disallowedTools ?? [], ...others] }];
+      },
+    ),
   );
 }
 

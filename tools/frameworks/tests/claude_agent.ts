@@ -232,6 +232,14 @@ test("N-034 Claude Agent SDK: own servers, rules and hooks stay beside those of 
     mcpServers: { other: { type: "stdio", command: "true" } },
   };
   const options: Options = claudeOptions(h.session, own, { server: "plugins" });
+  const inline: Options = claudeOptions(h.session, {
+    permissionMode: "plan",
+    tools: ["Read"],
+    canUseTool: (_tool, input) => Promise.resolve({ behavior: "allow", updatedInput: input }),
+    agents: { one: { description: "One", prompt: "You are one", model: "haiku" } },
+    hooks: { PreToolUse: [{ matcher: "Read", hooks: [(input) => Promise.resolve({ continue: input.cwd !== "" })] }] },
+  });
+  assert.deepEqual([inline.permissionMode, Object.keys(inline.mcpServers!)], ["plan", ["kaged"]]);
   assert.deepEqual(options.allowedTools, ["Read", "mcp__plugins__*"]);
   assert.deepEqual(Object.keys(options.mcpServers!), ["other", "plugins"]);
   assert.equal(options.hooks!.Stop!.length, 2);
