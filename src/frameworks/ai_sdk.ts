@@ -114,6 +114,14 @@ export interface KagedMiddleware {
   readonly specificationVersion: "v4";
   /** Returns the parameters of a call of the model with the prompt as it is to be sent. */
   readonly transformParams: <P extends { prompt: readonly AiMessage[] }>(call: { readonly params: P }) => Promise<P>;
+  /** Records the model's reply. */
+  readonly wrapGenerate: <R extends { content: readonly { type: string }[] }>(
+    call: { readonly doGenerate: () => PromiseLike<R> },
+  ) => Promise<R>;
+  /** Records the model's reply when its stream has ended. */
+  readonly wrapStream: <R extends { stream: ReadableStream<{ type: string }> }>(
+    call: { readonly doStream: () => PromiseLike<R> },
+  ) => Promise<R>;
 }
 
 /** Calls that were judged and not made yet. Per session: the answer of a person may come with another request. */
@@ -175,7 +183,34 @@ export function kagedMiddleware(session: Session, options: WindowOptions = {}): 
       const instructions = agent === PRIMARY ? await started(session, system) : system;
       return { ...params, prompt: [...instructions, ...await window.fit(said)] };
     },
+    async wrapGenerate({ doGenerate }) {
+      const result = await doGenerate();
+      noteReply(window, result.content);
+      return result;
+    },
+    async wrapStream({ doStream }) {
+      const result = await doStream();
+      const parts: { type: string }[] = [];
+      const listener = new TransformStream<{ type: string }, { type: string }>({
+        transform(part, controller) {
+          parts.push(part.type === "text-delta" ? { ...part, type: "text" } : { type: part.type });
+          controller.enqueue(part);
+        },
+        flush: () => noteReply(window, parts),
+      });
+      return { ...result, stream: result.stream.pipeThrough(listener) };
+    },
   };
+}
+
+/** Records a reply that ends a turn. One that calls tools comes back with the results. */
+function noteReply(
+  window: FittedWindow<AiMessage>,
+  parts: readonly { type: string; text?: string; delta?: string }[],
+): void {
+  if (parts.some(({ type }) => type === "tool-call")) return;
+  const text = parts.map(({ type, text, delta }) => type === "text" ? text ?? delta ?? "" : "").join("");
+  if (text !== "") window.note({ role: "assistant", content: [{ type: "text", text }] });
 }
 
 async function started(session: Session, system: readonly AiMessage[]): Promise<readonly AiMessage[]> {

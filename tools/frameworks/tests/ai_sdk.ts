@@ -384,3 +384,34 @@ test("N-035 AI SDK: middleware of a subagent starts no session, and a blocked st
   assert.equal(starts, 0);
   await assert.rejects(run(), /session was blocked.*Closed today/);
 });
+
+test("N-035 AI SDK: what is said is recorded once, the last reply too, whether it is streamed or not", async () => {
+  await using h = await frameworkHost();
+  const recorded: string[] = [];
+  const session: Session = Object.assign(Object.create(h.session), {
+    start: (prompt: string) => h.session.start(prompt),
+    record: ({ role, content }: { role: string; content: unknown }) => {
+      recorded.push(`${role} ${Array.isArray(content) ? content[0].text ?? content[0].type : content}`);
+    },
+  });
+  const model = scripted([["text", "Let me see"], ["toolbox__add", { a: 1, b: 2 }]], "three", "four");
+  const wrapped = wrapLanguageModel({ model, middleware: kagedMiddleware(session) });
+  const tools = kagedTools(h.session);
+  const messages: ModelMessage[] = [{ role: "user", content: "1 + 2" }];
+  const first = await generateText({ model: wrapped, tools, messages, stopWhen });
+  messages.push(...first.responseMessages, { role: "user", content: "and 1?" });
+  const second = streamText({ model: wrapped, tools, messages, stopWhen });
+  assert.equal(await second.text, "four");
+  messages.push(...await second.responseMessages);
+  const said = [
+    "user 1 + 2",
+    "assistant Let me see",
+    "tool tool-result",
+    "assistant three",
+    "user and 1?",
+    "assistant four",
+  ];
+  assert.deepEqual(recorded, said);
+  await generateText({ model: wrapped, tools, messages: [...messages, { role: "user", content: "thanks" }] });
+  assert.deepEqual(recorded, [...said, "user thanks", "assistant done"]);
+});
