@@ -114,6 +114,14 @@ export interface KagedMiddleware {
   readonly specificationVersion: "v4";
   /** Returns the parameters of a call of the model with the prompt as it is to be sent. */
   readonly transformParams: <P extends { prompt: readonly AiMessage[] }>(call: { readonly params: P }) => Promise<P>;
+  /** Records the model's reply. */
+  readonly wrapGenerate: <R extends { content: readonly { type: string }[] }>(
+    call: { readonly doGenerate: () => PromiseLike<R> },
+  ) => Promise<R>;
+  /** Records the model's reply when its stream has ended. */
+  readonly wrapStream: <R extends { stream: ReadableStream<{ type: string }> }>(
+    call: { readonly doStream: () => PromiseLike<R> },
+  ) => Promise<R>;
 }
 
 /** Calls that were judged and not made yet. Per session: the answer of a person may come with another request. */
@@ -129,12 +137,13 @@ export function kagedTools(session: Session, options: KagedToolsOptions = {}): R
 
 /**
  * Returns the `toolApproval` of these tools, which adds to each request for approval the reason why a person is asked.
- * Without it the AI SDK asks all the same.
+ * Without it the AI SDK asks all the same. Empty where the host asks.
  */
 export function kagedApproval(
   session: Session,
-  options: SessionToolsOptions = {},
+  options: KagedToolsOptions = {},
 ): Record<string, (input: unknown, call: KagedCall) => Promise<KagedApprovalStatus>> {
+  if (options.approval === "host") return {};
   const held = heldCalls(session);
   return Object.fromEntries(
     sessionTools(session, options).map((tool) => [tool.name, async (input, call) => {
@@ -174,7 +183,34 @@ export function kagedMiddleware(session: Session, options: WindowOptions = {}): 
       const instructions = agent === PRIMARY ? await started(session, system) : system;
       return { ...params, prompt: [...instructions, ...await window.fit(said)] };
     },
+    async wrapGenerate({ doGenerate }) {
+      const result = await doGenerate();
+      noteReply(window, result.content);
+      return result;
+    },
+    async wrapStream({ doStream }) {
+      const result = await doStream();
+      const parts: { type: string }[] = [];
+      const listener = new TransformStream<{ type: string }, { type: string }>({
+        transform(part, controller) {
+          parts.push(part.type === "text-delta" ? { ...part, type: "text" } : { type: part.type });
+          controller.enqueue(part);
+        },
+        flush: () => noteReply(window, parts),
+      });
+      return { ...result, stream: result.stream.pipeThrough(listener) };
+    },
   };
+}
+
+/** Records a reply that ends a turn. One that calls tools comes back with the results. */
+function noteReply(
+  window: FittedWindow<AiMessage>,
+  parts: readonly { type: string; text?: string; delta?: string }[],
+): void {
+  if (parts.some(({ type }) => type === "tool-call")) return;
+  const text = parts.map(({ type, text, delta }) => type === "text" ? text ?? delta ?? "" : "").join("");
+  if (text !== "") window.note({ role: "assistant", content: [{ type: "text", text }] });
 }
 
 async function started(session: Session, system: readonly AiMessage[]): Promise<readonly AiMessage[]> {
@@ -235,7 +271,7 @@ function kagedTool(tool: SessionTool, held: HeldCalls, options: KagedToolsOption
       if (error) throw new ToolFailure(textOfParts(parts), { cause: error });
       yield { parts, ...(structured !== undefined && { structured }) };
     },
-    toModelOutput: ({ output }) => modelOutput(output.parts),
+    toModelOutput: ({ output }) => modelOutput(output),
   };
 }
 
@@ -259,7 +295,10 @@ function schemaOf(jsonSchema: Readonly<Record<string, unknown>>): KagedSchema {
   };
 }
 
-function modelOutput(parts: readonly ResultPart[]): KagedModelOutput {
+/** Outputs come from the history of a chat page too, which may hold anything. */
+function modelOutput(output: Partial<KagedOutput> | null | undefined): KagedModelOutput {
+  const parts = output?.parts;
+  if (!Array.isArray(parts)) return { type: "text", value: JSON.stringify(output ?? null) };
   if (parts.every(({ type }) => type === "text" || type === "link")) return { type: "text", value: textOfParts(parts) };
   return {
     type: "content",

@@ -25,6 +25,8 @@ export class FittedWindow<M extends object> {
   /** The history that {@link #window} stands for, message by message. */
   #seen: readonly string[] = [];
   #window: readonly M[] = [];
+  /** A reply that was recorded before any history had it. */
+  #noted: string | null = null;
 
   constructor(session: Session, form: MessageForm<M>, options: WindowOptions = {}) {
     this.#session = session;
@@ -52,17 +54,30 @@ export class FittedWindow<M extends object> {
   /** Records the messages that are new in a history, as at the end of a run: no model needs a window of it yet. */
   record(history: readonly M[]): void {
     const read = readWindow(history, this.#form);
-    const keys = read.map(({ role, content, tool_calls, tool_call_id }) =>
-      canonicalText([role, content ?? null, tool_calls ?? null, tool_call_id ?? null])
-    );
+    const keys = read.map(keyOf);
     const goesOn = keys.length >= this.#seen.length && this.#seen.every((key, index) => key === keys[index]);
     const from = goesOn ? this.#seen.length : 0;
-    if ((this.#options.agent ?? "primary") === "primary") {
-      for (const message of read.slice(from)) if (isSaid(message)) this.#session.record(message);
-    }
+    const noted = this.#noted === null ? -1 : keys.indexOf(this.#noted, from);
+    if (noted >= 0) this.#noted = null;
+    read.forEach((message, index) => index >= from && index !== noted && this.#say(message));
     this.#window = [...(goesOn ? this.#window : []), ...history.slice(from)];
     this.#seen = keys;
   }
+
+  /** Records a reply at once: a history has it only if the conversation goes on. */
+  note(reply: M): void {
+    const message = this.#form.read(reply);
+    this.#noted = keyOf(message);
+    this.#say(message);
+  }
+
+  #say(message: Message): void {
+    if ((this.#options.agent ?? "primary") === "primary" && isSaid(message)) this.#session.record(message);
+  }
+}
+
+function keyOf({ role, content, tool_calls, tool_call_id }: Message): string {
+  return canonicalText([role, content ?? null, tool_calls ?? null, tool_call_id ?? null]);
 }
 
 /** Whether a message belongs to the transcript: instructions do not. */

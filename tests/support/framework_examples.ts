@@ -33,6 +33,7 @@ export async function copyExamples(): Promise<
   await cp(join(ROOT, "plugins"), join(root, "plugins"), { recursive: true });
   await mkdir(join(modules, "@kaged"), { recursive: true });
   await symlink(ROOT, join(modules, "@kaged/plugin-host"));
+  await symlink(join(ROOT, "plugins/memory-markdown"), join(modules, "@kaged/memory-markdown"));
   for (const entry of await readdir(PACKAGES)) await symlink(join(PACKAGES, entry), join(modules, entry));
   await writeFile(join(root, "package.json"), '{ "type": "module" }');
   return {

@@ -222,6 +222,25 @@ for (const where of ["the same process", "another process"]) {
   });
 }
 
+test("N-034 AI SDK: outputs in the history of a page that are none of the adapter's are read as JSON", async () => {
+  await using h = await frameworkHost();
+  const { toolbox__add } = kagedTools(h.session);
+  for (const output of [{ sum: 3 }, "3", null]) {
+    const read = await convertToModelMessages([{
+      role: "assistant",
+      parts: [{
+        type: "dynamic-tool",
+        toolName: "toolbox__add",
+        toolCallId: "1",
+        state: "output-available",
+        input: {},
+        output,
+      }],
+    }], { tools: { toolbox__add: toolbox__add! } });
+    assert.deepEqual(resultsIn(read)[0]!.output, { type: "text", value: JSON.stringify(output) });
+  }
+});
+
 test("N-034 AI SDK: a policy that approves by itself is no person's yes: the host asks", async () => {
   await using h = await frameworkHost({ onAsk: () => ({ decision: "deny", reason: "ask me first" }) });
   const model = scripted([["toolbox__erase", { path: "a" }]]);
@@ -235,7 +254,8 @@ test("N-034 AI SDK: approval by the host asks at its desk while the run waits", 
   await using h = await frameworkHost({ onAsk: () => ({ decision: "allow" }) });
   const model = scripted([["toolbox__erase", { path: "a" }]]);
   const tools = kagedTools(h.session, { approval: "host" });
-  await generateText({ model, tools, prompt: "go", stopWhen });
+  const toolApproval = kagedApproval(h.session, { approval: "host" });
+  await generateText({ model, tools, toolApproval, prompt: "go", stopWhen });
   assert.deepEqual(resultsIn(model.doGenerateCalls[1]!.prompt)[0]!.output, { type: "text", value: "erased a" });
 });
 
@@ -363,4 +383,35 @@ test("N-035 AI SDK: middleware of a subagent starts no session, and a blocked st
   assert.equal((await run(HELPER)).text, "hi");
   assert.equal(starts, 0);
   await assert.rejects(run(), /session was blocked.*Closed today/);
+});
+
+test("N-035 AI SDK: what is said is recorded once, the last reply too, whether it is streamed or not", async () => {
+  await using h = await frameworkHost();
+  const recorded: string[] = [];
+  const session: Session = Object.assign(Object.create(h.session), {
+    start: (prompt: string) => h.session.start(prompt),
+    record: ({ role, content }: { role: string; content: unknown }) => {
+      recorded.push(`${role} ${Array.isArray(content) ? content[0].text ?? content[0].type : content}`);
+    },
+  });
+  const model = scripted([["text", "Let me see"], ["toolbox__add", { a: 1, b: 2 }]], "three", "four");
+  const wrapped = wrapLanguageModel({ model, middleware: kagedMiddleware(session) });
+  const tools = kagedTools(h.session);
+  const messages: ModelMessage[] = [{ role: "user", content: "1 + 2" }];
+  const first = await generateText({ model: wrapped, tools, messages, stopWhen });
+  messages.push(...first.responseMessages, { role: "user", content: "and 1?" });
+  const second = streamText({ model: wrapped, tools, messages, stopWhen });
+  assert.equal(await second.text, "four");
+  messages.push(...await second.responseMessages);
+  const said = [
+    "user 1 + 2",
+    "assistant Let me see",
+    "tool tool-result",
+    "assistant three",
+    "user and 1?",
+    "assistant four",
+  ];
+  assert.deepEqual(recorded, said);
+  await generateText({ model: wrapped, tools, messages: [...messages, { role: "user", content: "thanks" }] });
+  assert.deepEqual(recorded, [...said, "user thanks", "assistant done"]);
 });

@@ -11,7 +11,7 @@ type StreamPart = Awaited<ReturnType<MockLanguageModelV4["doStream"]>>["stream"]
   : never;
 type Content = Generated["content"][number];
 
-/** A text, or calls of tools: name, arguments, and an id where it matters. */
+/** A text, or calls of tools: name, arguments, and an id where it matters; `text` is no tool but a text before them. */
 export type Line = string | readonly (readonly [name: string, input: unknown, id?: string])[];
 
 const usage = {
@@ -27,6 +27,7 @@ export function scripted(...lines: readonly Line[]): MockLanguageModelV4 {
     const content: Content[] = typeof line === "string"
       ? [{ type: "text", text: line }]
       : line.map(([toolName, input, toolCallId = `call-${next}-${toolName}`]) => {
+        if (toolName === "text") return { type: "text", text: String(input) };
         return { type: "tool-call", toolCallId, toolName, input: JSON.stringify(input) };
       });
     const unified = typeof line === "string" ? "stop" : "tool-calls";
