@@ -31,7 +31,10 @@ const agentTemplates: { readonly path: string; render(): Promise<string> } = {
   async render(): Promise<string> {
     const folders = (await readdir(EXAMPLES, { withFileTypes: true })).filter((entry) => entry.isDirectory());
     const programs = await Promise.all(folders.map(({ name }) => name).sort().map(programOf));
-    const { dependencies } = JSON.parse(await readFile(PACKAGES, "utf8"));
+    const { dependencies: frameworks } = JSON.parse(await readFile(PACKAGES, "utf8"));
+    const { dependencies: own } = JSON.parse(await readFile(new URL("../../package.json", import.meta.url), "utf8"));
+    const server = "@modelcontextprotocol/server";
+    const dependencies = { ...frameworks, [server]: own[server].replace("^", "") };
     return `${HEAD}
 /** Framework → file → text. */
 export const AGENT_PROGRAMS: Readonly<Record<string, Readonly<Record<string, string>>>> = {

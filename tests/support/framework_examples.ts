@@ -20,7 +20,8 @@ const EXAMPLES = "examples/frameworks";
 
 /** Returns the names of the examples. */
 export async function exampleNames(): Promise<string[]> {
-  return await readdir(join(ROOT, EXAMPLES));
+  const entries = await readdir(join(ROOT, EXAMPLES), { withFileTypes: true });
+  return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
 }
 
 /** A copy of all examples: `await using copy = await copyExamples()`. */

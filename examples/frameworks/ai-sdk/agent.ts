@@ -4,10 +4,7 @@ import { kagedMiddleware, kagedTools } from "@kaged/plugin-host/ai-sdk";
 import { type ModelMessage, ToolLoopAgent, wrapLanguageModel } from "ai";
 import { model } from "./model.ts"; // It runs without a key. See README.md for a real one.
 
-await using host = await createHost({
-  project: import.meta.dirname,
-  plugins: { "@kaged/memory-markdown": `${import.meta.dirname}/../../../plugins/memory-markdown` },
-});
+await using host = await createHost({ project: import.meta.dirname, pluginsFrom: "node_modules" });
 const { failed } = await host.start();
 for (const { instance, error } of failed) console.error(`${instance} is not there: ${error.message}`);
 

@@ -4,10 +4,7 @@ import { createHost } from "@kaged/plugin-host";
 import { claudeOptions } from "@kaged/plugin-host/claude-agent";
 import { scriptedApi } from "./model.ts"; // It runs without a key. See README.md for a real one.
 
-await using host = await createHost({
-  project: import.meta.dirname!,
-  plugins: { "@kaged/memory-markdown": `${import.meta.dirname}/../../../plugins/memory-markdown` },
-});
+await using host = await createHost({ project: import.meta.dirname, pluginsFrom: "node_modules" });
 const { failed } = await host.start();
 for (const { instance, error } of failed) console.error(`${instance} is not there: ${error.message}`);
 

@@ -5,10 +5,7 @@ import { AIMessage, createAgent, DynamicStructuredTool, fakeModel, HumanMessage,
 
 const FACT = "The harbour office opens at nine.";
 
-await using host = await createHost({
-  project: import.meta.dirname!,
-  plugins: { "@kaged/memory-markdown": "node_modules/@kaged/memory-markdown" }, // A folder this program vouches for.
-});
+await using host = await createHost({ project: import.meta.dirname, pluginsFrom: "node_modules" });
 const { failed } = await host.start();
 for (const { instance, error } of failed) console.error(`${instance} is not there: ${error.message}`);
 

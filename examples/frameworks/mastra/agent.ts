@@ -5,10 +5,7 @@ import { Agent } from "@mastra/core/agent";
 import { createTool } from "@mastra/core/tools";
 import { model } from "./mock_model.ts";
 
-await using host = await createHost({
-  project: import.meta.dirname!,
-  plugins: { "@kaged/memory-markdown": "node_modules/@kaged/memory-markdown" }, // A folder this program vouches for.
-});
+await using host = await createHost({ project: import.meta.dirname, pluginsFrom: "node_modules" });
 const { failed } = await host.start();
 for (const { instance, error } of failed) console.error(`${instance} is not there: ${error.message}`);
 

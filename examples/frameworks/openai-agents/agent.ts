@@ -6,10 +6,7 @@ import { model } from "./model.ts"; // It runs without a key. See README.md for 
 
 setTracingDisabled(true); // Traces would go to OpenAI.
 
-await using host = await createHost({
-  project: import.meta.dirname!,
-  plugins: { "@kaged/memory-markdown": `${import.meta.dirname}/../../../plugins/memory-markdown` },
-});
+await using host = await createHost({ project: import.meta.dirname, pluginsFrom: "node_modules" });
 const { failed } = await host.start();
 for (const { instance, error } of failed) console.error(`${instance} is not there: ${error.message}`);
 

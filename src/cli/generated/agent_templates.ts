@@ -14,10 +14,7 @@ import { kagedMiddleware, kagedTools } from "@kaged/plugin-host/ai-sdk";
 import { type ModelMessage, ToolLoopAgent, wrapLanguageModel } from "ai";
 import { model } from "./model.ts"; // It runs without a key. See README.md for a real one.
 
-await using host = await createHost({
-  project: import.meta.dirname,
-  plugins: { "@kaged/memory-markdown": \`\${import.meta.dirname}/../../../plugins/memory-markdown\` },
-});
+await using host = await createHost({ project: import.meta.dirname, pluginsFrom: "node_modules" });
 const { failed } = await host.start();
 for (const { instance, error } of failed) console.error(\`\${instance} is not there: \${error.message}\`);
 
@@ -69,10 +66,7 @@ import { createHost } from "@kaged/plugin-host";
 import { anthropicTools, compact } from "@kaged/plugin-host/tools";
 import { client } from "./client.ts"; // It runs without a key. See README.md for a real one.
 
-await using host = await createHost({
-  project: import.meta.dirname,
-  plugins: { "@kaged/memory-markdown": \`\${import.meta.dirname}/../../../plugins/memory-markdown\` },
-});
+await using host = await createHost({ project: import.meta.dirname, pluginsFrom: "node_modules" });
 const { failed } = await host.start();
 for (const { instance, error } of failed) console.error(\`\${instance} is not there: \${error.message}\`);
 
@@ -141,10 +135,7 @@ import { createHost } from "@kaged/plugin-host";
 import { claudeOptions } from "@kaged/plugin-host/claude-agent";
 import { scriptedApi } from "./model.ts"; // It runs without a key. See README.md for a real one.
 
-await using host = await createHost({
-  project: import.meta.dirname!,
-  plugins: { "@kaged/memory-markdown": \`\${import.meta.dirname}/../../../plugins/memory-markdown\` },
-});
+await using host = await createHost({ project: import.meta.dirname, pluginsFrom: "node_modules" });
 const { failed } = await host.start();
 for (const { instance, error } of failed) console.error(\`\${instance} is not there: \${error.message}\`);
 
@@ -164,7 +155,8 @@ for (const prompt of ["Remember that we deploy on Thursdays.", "When do we deplo
 }
 await session.close();
 `,
-    "model.ts": `/** A Messages API on this machine whose model knows one story, so that the example runs without a network. */
+    "model.ts":
+      `/** A Messages API on this machine whose model knows one story, so that the example runs without a network. */
 import { mkdtemp, rm } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -246,17 +238,15 @@ export async function scriptedApi() {
 `,
   },
   "langchain": {
-    "agent.ts": `/** An agent of LangChain whose memory is a caged plugin: what it retains in one session, it knows in the next. */
+    "agent.ts":
+      `/** An agent of LangChain whose memory is a caged plugin: what it retains in one session, it knows in the next. */
 import { createHost } from "@kaged/plugin-host";
 import { kagedMiddleware, kagedTools } from "@kaged/plugin-host/langchain";
 import { AIMessage, createAgent, DynamicStructuredTool, fakeModel, HumanMessage, ToolMessage } from "langchain";
 
 const FACT = "The harbour office opens at nine.";
 
-await using host = await createHost({
-  project: import.meta.dirname!,
-  plugins: { "@kaged/memory-markdown": "node_modules/@kaged/memory-markdown" }, // A folder this program vouches for.
-});
+await using host = await createHost({ project: import.meta.dirname, pluginsFrom: "node_modules" });
 const { failed } = await host.start();
 for (const { instance, error } of failed) console.error(\`\${instance} is not there: \${error.message}\`);
 
@@ -281,17 +271,15 @@ for (const question of ["Remember when the harbour office opens.", "When does th
 `,
   },
   "mastra": {
-    "agent.ts": `/** An agent of Mastra whose memory is a caged plugin: what it retains in one session, it knows in the next. */
+    "agent.ts":
+      `/** An agent of Mastra whose memory is a caged plugin: what it retains in one session, it knows in the next. */
 import { createHost } from "@kaged/plugin-host";
 import { kagedProcessor, kagedTools } from "@kaged/plugin-host/mastra";
 import { Agent } from "@mastra/core/agent";
 import { createTool } from "@mastra/core/tools";
 import { model } from "./mock_model.ts";
 
-await using host = await createHost({
-  project: import.meta.dirname!,
-  plugins: { "@kaged/memory-markdown": "node_modules/@kaged/memory-markdown" }, // A folder this program vouches for.
-});
+await using host = await createHost({ project: import.meta.dirname, pluginsFrom: "node_modules" });
 const { failed } = await host.start();
 for (const { instance, error } of failed) console.error(\`\${instance} is not there: \${error.message}\`);
 
@@ -310,7 +298,8 @@ for (const question of ["Remember when the harbour office opens.", "When does th
   await session.close();
 }
 `,
-    "mock_model.ts": `/** A model that needs no key: it retains a fact, and says what its instructions and its last tool told it. */
+    "mock_model.ts":
+      `/** A model that needs no key: it retains a fact, and says what its instructions and its last tool told it. */
 import type { MastraModelConfig } from "@mastra/core/llm";
 
 type Model = Extract<MastraModelConfig, { specificationVersion: "v2" }>;
@@ -358,10 +347,7 @@ import { model } from "./model.ts"; // It runs without a key. See README.md for 
 
 setTracingDisabled(true); // Traces would go to OpenAI.
 
-await using host = await createHost({
-  project: import.meta.dirname!,
-  plugins: { "@kaged/memory-markdown": \`\${import.meta.dirname}/../../../plugins/memory-markdown\` },
-});
+await using host = await createHost({ project: import.meta.dirname, pluginsFrom: "node_modules" });
 const { failed } = await host.start();
 for (const { instance, error } of failed) console.error(\`\${instance} is not there: \${error.message}\`);
 
@@ -448,4 +434,5 @@ export const FRAMEWORK_VERSIONS: Readonly<Record<string, string>> = {
   "ai": "7.0.170",
   "langchain": "1.5.14",
   "zod": "4.6.7",
+  "@modelcontextprotocol/server": "2.4.0",
 };

@@ -11,8 +11,12 @@ export const AGENT_FRAMEWORKS = {
   "langchain": "LangChain (langchain)",
   "mastra": "Mastra (@mastra/core)",
   "claude-agent": "Claude Agent SDK (@anthropic-ai/claude-agent-sdk)",
-  "plain": "None: my own loop",
+  "anthropic": "None: a loop around Anthropic's Messages API",
+  "plain": "None: a loop of my own",
 } as const;
+
+/** Packages that a program needs and does not import: optional ones of the host. */
+const UNSEEN: Partial<Record<AgentFramework, readonly string[]>> = { "claude-agent": ["@modelcontextprotocol/server"] };
 
 /** One of {@link AGENT_FRAMEWORKS}. */
 export type AgentFramework = keyof typeof AGENT_FRAMEWORKS;
@@ -81,12 +85,13 @@ function projectText({ plugins }: AgentChoices): string {
 }
 
 function packageJson(
-  { name, runtime, plugins }: AgentChoices,
+  { name, framework, runtime, plugins }: AgentChoices,
   program: Readonly<Record<string, string>>,
   { version, versions }: AgentTexts,
 ): object {
   const own = ["@kaged/plugin-host", ...plugins.map((key) => AGENT_PLUGINS[key])];
-  const foreign = [...new Set(Object.values(program).flatMap(importedPackages))].filter((one) => !own.includes(one));
+  const imported = [...Object.values(program).flatMap(importedPackages), ...UNSEEN[framework] ?? []];
+  const foreign = [...new Set(imported)].filter((one) => !own.includes(one));
   const dependencies = [
     ...own.map((one) => [one, `^${version}`]),
     ...foreign.map((one) => [one, versions[one] === undefined ? "*" : `^${versions[one]}`]),
@@ -109,13 +114,23 @@ function importedPackages(text: string): string[] {
 
 function readme({ name, framework, runtime }: AgentChoices): string {
   const install = { node: "npm install", bun: "bun install", deno: "deno install" }[runtime];
-  const model = framework === "plain"
-    ? ""
-    : "The model is a stand-in that needs no key: put your own in its place in `agent.ts`.\n\n";
-  return `# ${name}\n\nAn agent with plugins in cages, made by \`kaged init\`.\n\n\`\`\`sh\n${install}\n` +
-    `${
-      AGENT_RUNTIMES[runtime]
-    }\n\`\`\`\n\n${model}\`project.yaml\` says which plugins it has. Plugins are packages in ` +
-    "`node_modules`, and run in cages all the same; `npx kaged doctor` says what this machine can enforce, and the " +
-    "guides are in `node_modules/@kaged/plugin-host/docs`.\n";
+  const model = framework === "plain" ? [] : [
+    "The model is a stand-in that needs no key: put your own in its place in `agent.ts`.",
+    "",
+  ];
+  return [
+    `# ${name}`,
+    "",
+    "An agent with plugins in cages, made by `kaged init`.",
+    "",
+    "```sh",
+    install,
+    AGENT_RUNTIMES[runtime],
+    "```",
+    "",
+    ...model,
+    "`project.yaml` says which plugins it has. They are packages in `node_modules`, and run in cages all the same:",
+    "`npx kaged doctor` says what this machine can enforce. The guides are in `node_modules/@kaged/plugin-host/docs`.",
+    "",
+  ].join("\n");
 }
