@@ -25,6 +25,7 @@ export const HEAVY: readonly string[] = [
   "./tests/cli/rules_test.ts",
   "./tests/cli/secret",
   "./tests/conformance_mcp/", // Whole suites and foreign clients; tests/mcp asks the same code directly.
+  "./tests/frameworks/claude_agent_test.ts", // A program of its own for each test; the adapter is little beside it.
   "./tests/findings/", // Once more from outside, what the rooms promise.
   "./tests/host/approvals_kill_test.ts",
   "./tests/console/", // A browser in front of the API that tests/http asks directly.
@@ -61,6 +62,7 @@ const COSTS: Readonly<Record<string, number>> = {
   "./tests/conformance_mcp/": 16,
   "./tests/mcp/conformance/": 60, // Seventy programs, each with a server of the suite.
   "./tests/mcp/everything_": 25, // A real server, and its real pauses.
+  "./tests/frameworks/claude_agent_test.ts": 16,
   "./tests/core/supervisor/": 4,
   "./tests/core/cage/open_cage_test.ts": 5,
   "./tests/core/cage/escapes_": 3,

@@ -29,7 +29,11 @@ export interface Serving {
   readonly flights: Flights;
   readonly logs: ClientLogs;
   readonly watched: WatchedResources;
+  readonly callOptions: CallOptions | null;
 }
+
+/** Returns how a client's call of a tool is made, by the `_meta` of its request; the client gets progress all the same. */
+export type CallOptions = (tool: string, meta: Json) => Pick<CallAt, "onAsk" | "onProgress">;
 
 /** Key of `_meta` under which a modern client says with each request what it can do. */
 const CAPABILITIES_KEY = "io.modelcontextprotocol/clientCapabilities";
@@ -121,7 +125,7 @@ function runTask(agent: string, isOfServer: (tool: string) => boolean): RunTask 
 function toolHandlers(
   server: McpServer,
   era: Era,
-  { offered }: Serving,
+  { offered, callOptions }: Serving,
   { fly, clientOf, tasks }: {
     readonly fly: Fly;
     readonly clientOf: (context: RequestContext) => TaskClient;
@@ -140,8 +144,14 @@ function toolHandlers(
       return fly(context, facts, async (at) => {
         const added: string[] = [];
         const onContext = (texts: readonly string[]): void => void added.push(...texts);
+        const { onProgress, ...own } = callOptions?.(String(params.name), context.mcpReq._meta ?? {}) ?? {};
+        const report = (progress: unknown): void => {
+          at.onProgress?.(progress);
+          onProgress?.(progress);
+        };
         try {
-          const answer = toolAnswer(await call(argumentsIn(params), { ...at, onContext }), added);
+          const how = { ...at, ...own, onContext, onProgress: report };
+          const answer = toolAnswer(await call(argumentsIn(params), how), added);
           const outputSchema = tool?.definition?.outputSchema;
           return server.projectCallToolResult(answer, isMap(outputSchema) ? outputSchema : undefined);
         } catch (thrown) {

@@ -6,6 +6,7 @@
  */
 import type { McpTransport } from "../core/mcp/sdk_types.ts";
 import { isMap } from "../core/values/plain_data.ts";
+import type { CallOptions } from "./host_server.ts";
 import { loadConnection } from "./load_server_sdk.ts";
 import { type ServedSession, serveSession, type ServeSessionOptions } from "./served_session.ts";
 
@@ -13,6 +14,8 @@ import { type ServedSession, serveSession, type ServeSessionOptions } from "./se
 export interface ServeHostOptions extends ServeSessionOptions {
   /** Carries messages to and from the client. */
   readonly transport: McpTransport;
+  /** For a client in this process, which answers and reports calls there. */
+  readonly callOptions?: CallOptions;
 }
 
 /** A host that is being served. */
@@ -24,8 +27,8 @@ export interface ServedHost {
 }
 
 /** Serves an agent over one connection. Rejects with `mcp.sdk_missing` where the SDK is not installed. */
-export async function serveHost({ transport, ...options }: ServeHostOptions): Promise<ServedHost> {
-  const [{ serveStdio }, served] = await Promise.all([loadConnection(), serveSession(options)]);
+export async function serveHost({ transport, callOptions, ...options }: ServeHostOptions): Promise<ServedHost> {
+  const [{ serveStdio }, served] = await Promise.all([loadConnection(), serveSession(options, callOptions)]);
   const { promise: closed, resolve } = Promise.withResolvers<void>();
   const wire = watchedWire(transport, served, () => void served.close().finally(resolve));
   const connection = serveStdio(({ era }) => served.server(era), { transport: wire });

@@ -15,7 +15,7 @@ import { askClient } from "./ask_client.ts";
 import { ClientLogs } from "./client_logs.ts";
 import { clientSide, hasRoots } from "./client_side.ts";
 import { Flights } from "./flights.ts";
-import { addHandlers, sentMessage, type Serving } from "./host_server.ts";
+import { addHandlers, type CallOptions, sentMessage, type Serving } from "./host_server.ts";
 import { loadServerSdk } from "./load_server_sdk.ts";
 import type { NameStyle } from "./offered_names.ts";
 import { offeredTools } from "./offered_tools.ts";
@@ -73,7 +73,10 @@ const MAX_INSTRUCTIONS = 16 * 1024;
 const MAX_ALL_INSTRUCTIONS = 64 * 1024;
 
 /** Serves a session. Rejects with `mcp.sdk_missing` where the SDK is not installed. */
-export async function serveSession(options: ServeSessionOptions): Promise<ServedSession> {
+export async function serveSession(
+  options: ServeSessionOptions,
+  callOptions: CallOptions | null = null,
+): Promise<ServedSession> {
   const { host, agent, session, hooks = true, names = "long" } = options;
   const sdk = await loadServerSdk();
   const mcp = hasServers(host, agent) ? host.mcp : null;
@@ -95,7 +98,7 @@ export async function serveSession(options: ServeSessionOptions): Promise<Served
     (uri, onChange) => mcp!.subscribe(uri, onChange, { agent, session }),
     (uri) => emit({ kind: "resource_updated", uri }),
   );
-  const serving: Serving = { sdk, offered, mcp, session, flights, logs, watched };
+  const serving: Serving = { sdk, offered, mcp, session, flights, logs, watched, callOptions };
 
   const ends = [
     askClient({

@@ -7,7 +7,7 @@ import { model } from "./mock_model.ts";
 
 await using host = await createHost({
   project: import.meta.dirname!,
-  plugins: { "@kaged/memory-markdown": "node_modules/@kaged/memory-markdown" }, // A folder this program vouches for.
+  plugins: { "@kaged/memory-markdown": `${import.meta.dirname}/../../../plugins/memory-markdown` },
 });
 const { failed } = await host.start();
 for (const { instance, error } of failed) console.error(`${instance} is not there: ${error.message}`);

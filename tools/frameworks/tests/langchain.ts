@@ -15,7 +15,6 @@ import {
 import { z } from "zod";
 import { compact, kagedMiddleware, kagedTools, type ToolProgress } from "../../../src/frameworks/langchain.ts";
 import type { Session } from "../../../src/host/types.ts";
-import { runExample } from "../../../tests/support/framework_example.ts";
 import { frameworkHost } from "../../../tests/support/frameworks.ts";
 import { hosted } from "../../../tests/support/hosted.ts";
 
@@ -400,9 +399,4 @@ test("N-035 LangChain: every message of a run reaches the idle hook once, the la
   const { output } = await session.callTool("remembers.recall", {});
   // The fake model says "Be brief-Go" beside its call.
   assert.deepEqual(output, { text: 'Go\nBe brief-Go\n{"sum":3}\nRead: {"sum":3}' });
-});
-
-test("N-034 LangChain: the example retains a fact in one session and knows it in the next", async (t) => {
-  const printed = await runExample(t, "langchain");
-  assert.match(printed, /^> Remember when .*\nKept: .*\n> When does .*\nI know: The harbour office opens at nine\.\n$/);
 });

@@ -10,7 +10,6 @@ import { createTool, noopObserve } from "@mastra/core/tools";
 import { convertArrayToReadableStream } from "ai/test";
 import { compact, kagedProcessor, kagedTools, type ToolProgress } from "../../../src/frameworks/mastra.ts";
 import type { Session } from "../../../src/host/types.ts";
-import { runExample } from "../../../tests/support/framework_example.ts";
 import { frameworkHost } from "../../../tests/support/frameworks.ts";
 import { hosted } from "../../../tests/support/hosted.ts";
 
@@ -444,9 +443,4 @@ test("N-035 Mastra: every message of a run reaches the idle hook once, the last 
   // The plugin keeps messages of text alone, so not the call and its result.
   const again = 'Read: {"type":"text","value":"{\\"sum\\":3}"}';
   assert.deepEqual(output, { text: `Go\n${again}\nAnd now?\n${again}` });
-});
-
-test("N-034 Mastra: the example retains a fact in one session and knows it in the next", async (t) => {
-  const printed = await runExample(t, "mastra");
-  assert.match(printed, /^> Remember when .*\nKept: .*\n> When does .*\nI know: The harbour office opens at nine\.\n$/);
 });

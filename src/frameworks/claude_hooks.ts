@@ -1,0 +1,110 @@
+/**
+ * The moments of a session as hooks of the Claude Agent SDK.
+ *
+ * @module
+ */
+import type { Session } from "../host/types.ts";
+
+/** An answer to the SDK. */
+export type ClaudeHookOutput =
+  | Record<never, never>
+  | { decision: "block"; reason: string }
+  | { hookSpecificOutput: { hookEventName: "SessionStart" | "UserPromptSubmit"; additionalContext: string } }
+  | {
+    hookSpecificOutput: {
+      hookEventName: "PreToolUse";
+      permissionDecision: "deny";
+      permissionDecisionReason: string;
+    };
+  };
+
+/** Callbacks for one event of the SDK. */
+export interface ClaudeHookMatcher {
+  /** Pattern of the tools it is for. */
+  matcher?: string;
+  /** Called in their order. */
+  hooks: ((input: { readonly hook_event_name: string }) => Promise<ClaudeHookOutput>)[];
+  /** Absent: the program goes on when a callback fails. */
+  onFailure?: "block";
+}
+
+/** Callbacks of a session, by event of the SDK. */
+export interface ClaudeHooks {
+  /** Adds the text of plugins again where the program fires it: after a compaction. */
+  SessionStart: ClaudeHookMatcher[];
+  /** Starts the session, adds the text of plugins to the first prompt, and records prompts. */
+  UserPromptSubmit: ClaudeHookMatcher[];
+  /** Records answers. */
+  Stop: ClaudeHookMatcher[];
+  /** Keeps agents from the tools of others; empty where no subagent has tools of its own. */
+  PreToolUse: ClaudeHookMatcher[];
+}
+
+/** The fields of the SDK's inputs that are read. */
+interface Input {
+  /** Of the SDK's own session: it stays when a query is resumed. */
+  readonly session_id?: string;
+  readonly prompt?: string;
+  readonly last_assistant_message?: string;
+  readonly tool_name?: string;
+  /** Set in a subagent. */
+  readonly agent_id?: string;
+  readonly agent_type?: string;
+}
+
+/** Returns the hooks of a session; `agents` are the SDK's subagents that have a server of their own. */
+export function sessionHooks(
+  session: Session,
+  { server, agents }: { readonly server: string; readonly agents: readonly string[] },
+): ClaudeHooks {
+  // The program fires SessionStart before it knows of these callbacks, but for those that follow a compaction.
+  const begun = new Set<string>();
+  return {
+    SessionStart: [on(async ({ session_id = "" }) => {
+      const { systemPrompt: text, blocked } = await session.start("");
+      if (blocked || text === "") return {};
+      begun.add(session_id);
+      return { hookSpecificOutput: { hookEventName: "SessionStart", additionalContext: text } };
+    })],
+    UserPromptSubmit: [{
+      ...on(async ({ session_id = "", prompt = "" }) => {
+        const { systemPrompt: text, blocked } = await session.start("");
+        if (blocked) {
+          return { decision: "block", reason: `The session was blocked by ${blocked.by}: ${blocked.reason}` };
+        }
+        session.record({ role: "user", content: prompt });
+        if (text === "" || begun.has(session_id)) return {};
+        begun.add(session_id);
+        return { hookSpecificOutput: { hookEventName: "UserPromptSubmit", additionalContext: text } };
+      }),
+      onFailure: "block",
+    }],
+    Stop: [on(({ last_assistant_message: content, agent_id }) => {
+      if (content !== undefined && agent_id === undefined) session.record({ role: "assistant", content });
+      return Promise.resolve({});
+    })],
+    PreToolUse: agents.length === 0 ? [] : [{
+      matcher: `mcp__${server}(-.+)?__.+`,
+      ...on((input) => Promise.resolve(keptOut(input, server, agents))),
+      onFailure: "block",
+    }],
+  };
+}
+
+function on(hook: (input: Input) => Promise<ClaudeHookOutput>): ClaudeHookMatcher {
+  return { hooks: [(input) => hook(input as Input)] };
+}
+
+/** Denies a call at the server of another agent: the SDK shows every server to the main thread. */
+function keptOut(input: Input, server: string, agents: readonly string[]): ClaudeHookOutput {
+  const { tool_name = "", agent_id, agent_type = "" } = input;
+  const mine = agent_id !== undefined && agents.includes(agent_type) ? `${server}-${agent_type}` : server;
+  if (tool_name.startsWith(`mcp__${mine}__`)) return {};
+  return {
+    hookSpecificOutput: {
+      hookEventName: "PreToolUse",
+      permissionDecision: "deny",
+      permissionDecisionReason: `This tool belongs to another agent: use those of mcp__${mine}`,
+    },
+  };
+}
