@@ -25,7 +25,7 @@ import type { CompactionResult } from "../core/compaction/types.ts";
 import { PRIMARY } from "../core/contract/hook_names.ts";
 import type { Session } from "../host/types.ts";
 import { FittedWindow, type WindowOptions } from "./fitted_window.ts";
-import { askAbout, callKey, callsOf, type Interrupt } from "./langchain_approval.ts";
+import { askAbout, callKey, callsOf, type Interrupt, toolKey } from "./langchain_approval.ts";
 import {
   type ContentBlock,
   contentOf,
@@ -115,7 +115,8 @@ function langchainTool<T extends object, R>(
   { DynamicStructuredTool, ToolMessage, agent, onProgress }: KagedToolsOptions<T, R>,
 ): T {
   const { name, description, parameters } = tool;
-  const { held, answers } = callsOf(session);
+  const { tools, held, answers } = callsOf(session);
+  tools.set(toolKey(name, agent), tool);
   const func: ToolFields<R>["func"] = async (args, _, config = {}) => {
     const { toolCall, writer } = config as { toolCall?: MessageToolCall; writer?: (chunk: unknown) => void };
     const id = toolCall?.id;
@@ -181,9 +182,9 @@ export interface KagedMiddleware {
   /** Starts the session, and fits the window. */
   wrapModelCall<C extends ModelCall, R>(call: C, handler: (call: C) => R | Promise<R>): Promise<R>;
   /** Has people asked about calls that need their yes. */
-  afterModel(state: AgentState, runtime: AgentRuntime): Promise<undefined>;
+  afterModel(state: AgentState, runtime: AgentRuntime): Promise<void>;
   /** Records the last messages. */
-  afterAgent(state: AgentState): undefined;
+  afterAgent(state: AgentState): void;
 }
 
 /**
@@ -212,14 +213,16 @@ export function kagedMiddleware<M extends LangChainMessage>(
     },
     async afterModel({ messages }, { interrupt, configurable }) {
       if (approval === "host" || !interrupt) return;
-      const tools = new Map(sessionTools(session, { agent }).map((tool) => [tool.name, tool]));
+      const known = callsOf(session);
       const calls = toolCallsOf(messages.at(-1)).flatMap((call) => {
-        const tool = tools.get(call.name);
+        const tool = known.tools.get(toolKey(call.name, agent));
         return tool ? [{ key: callKey(call, agent, configurable?.thread_id), call, tool }] : [];
       });
-      await askAbout(calls, callsOf(session), interrupt);
+      await askAbout(calls, known, interrupt);
     },
-    afterAgent: ({ messages }) => window.record(messages) as undefined,
+    afterAgent({ messages }) {
+      window.record(messages);
+    },
   };
 }
 

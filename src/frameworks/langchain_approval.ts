@@ -19,6 +19,8 @@ export type Interrupt = (value: unknown) => unknown;
 
 /** The calls of a session that were judged, and the answers of people that came for them. */
 export interface SessionCalls {
+  /** The tools that agents were given, by agent and name. */
+  readonly tools: Map<string, SessionTool>;
   readonly held: HeldCalls;
   readonly answers: Map<string, ApprovalAnswer>;
   /** Questions that this process has put, each by its calls and its place among the interrupts of its node. */
@@ -30,8 +32,15 @@ const CALLS = new WeakMap<Session, SessionCalls>();
 /** Returns the calls of a session, which its tools and its middleware share. */
 export function callsOf(session: Session): SessionCalls {
   let calls = CALLS.get(session);
-  if (!calls) CALLS.set(session, calls = { held: new HeldCalls(), answers: new Map(), put: new Set() });
+  if (!calls) {
+    CALLS.set(session, calls = { tools: new Map(), held: new HeldCalls(), answers: new Map(), put: new Set() });
+  }
   return calls;
+}
+
+/** Returns the name of a tool of an agent. */
+export function toolKey(name: string, agent: string = PRIMARY): string {
+  return canonicalText([agent, name]);
 }
 
 /** Returns the name of a call. One whose arguments were changed is another call, and is judged anew. */

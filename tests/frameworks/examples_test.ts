@@ -15,6 +15,8 @@ const GUIDES = [
   "examples/frameworks/ai-sdk/README.md",
   "examples/frameworks/anthropic/README.md",
   "examples/frameworks/claude-agent/README.md",
+  "examples/frameworks/langchain/README.md",
+  "examples/frameworks/mastra/README.md",
   "examples/frameworks/openai-agents/README.md",
 ];
 

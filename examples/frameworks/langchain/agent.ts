@@ -5,15 +5,22 @@ import { AIMessage, createAgent, DynamicStructuredTool, fakeModel, HumanMessage,
 
 const FACT = "The harbour office opens at nine.";
 
+<<<<<<< HEAD
 await using host = await createHost({ project: import.meta.dirname, pluginsFrom: "node_modules" });
+=======
+await using host = await createHost({
+  project: import.meta.dirname!,
+  plugins: { "@kaged/memory-markdown": `${import.meta.dirname}/../../../plugins/memory-markdown` },
+});
+>>>>>>> w-langchain
 const { failed } = await host.start();
 for (const { instance, error } of failed) console.error(`${instance} is not there: ${error.message}`);
 
-/** A model that needs no key: it retains the fact, then says what its prompt and its last tool told it. */
+/** A model that needs no key: it retains the fact, and knows what plugins put into its prompt. */
 const model = fakeModel()
   .respondWithTools([{ name: "memory-markdown__retain", args: { content: FACT } }])
-  .respond((messages) => new AIMessage(`Kept: ${messages.at(-1)!.text}`))
-  .respond(([system]) => new AIMessage(system!.text.includes(FACT) ? `I know: ${FACT}` : "I know nothing."));
+  .respond(new AIMessage("I will."))
+  .respond(([prompt]) => new AIMessage(prompt!.text.includes(FACT) ? "At nine." : "I do not know."));
 
 for (const question of ["Remember when the harbour office opens.", "When does the harbour office open?"]) {
   const session = host.openSession();

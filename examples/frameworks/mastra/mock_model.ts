@@ -1,4 +1,4 @@
-/** A model that needs no key: it retains a fact, and says what its instructions and its last tool told it. */
+/** A model that needs no key: it retains a fact, and knows what plugins put into its instructions. */
 import type { MastraModelConfig } from "@mastra/core/llm";
 
 type Model = Extract<MastraModelConfig, { specificationVersion: "v2" }>;
@@ -16,7 +16,7 @@ export const model: Model = {
     const [system, ...said] = prompt;
     const last = said.at(-1)!;
     const isKnown = system!.role === "system" && system!.content.includes(FACT);
-    const answer = last.role === "tool" ? `Kept: ${JSON.stringify(last.content[0]!.output)}` : `I know: ${FACT}`;
+    const answer = isKnown ? "At nine." : "I will.";
     const isOver = last.role === "tool" || isKnown;
     const call = { toolCallId: "1", toolName: "memory-markdown__retain", input: JSON.stringify({ content: FACT }) };
     const stream: Awaited<ReturnType<Model["doStream"]>>["stream"] = new ReadableStream({

@@ -10,7 +10,6 @@ import { createTool, noopObserve } from "@mastra/core/tools";
 import { convertArrayToReadableStream } from "ai/test";
 import { compact, kagedProcessor, kagedTools, type ToolProgress } from "../../../src/frameworks/mastra.ts";
 import type { Session } from "../../../src/host/types.ts";
-import { runExample } from "../../../tests/support/framework_example.ts";
 import { frameworkHost } from "../../../tests/support/frameworks.ts";
 import { hosted } from "../../../tests/support/hosted.ts";
 
@@ -173,6 +172,9 @@ test("N-034 Mastra: progress is a chunk of the stream, with the tool's name and 
   assert.equal((chunks[0]!.progress as { message: string }).message, "done soon");
 });
 
+/** The host's own way to ask, which no call should come to where the framework asks. */
+const REFUSES = () => ({ decision: "deny" as const });
+
 /** An agent whose runs can be suspended, and its stream up to there. */
 function askingAgent(session: Session, { model }: MockModel, storage = new InMemoryStore()) {
   const agent = agentOf(session, { model });
@@ -196,7 +198,7 @@ function askingAgent(session: Session, { model }: MockModel, storage = new InMem
 const ERASE = { name: "erase", args: { path: "a" } };
 
 test("N-034 Mastra: a call that asks suspends the run, a yes has it made, and hooks fire once", async () => {
-  await using h = await frameworkHost();
+  await using h = await frameworkHost({ onAsk: REFUSES });
   const fired: string[] = [];
   h.host.hooks.register("PreToolUse", ({ tool }) => void fired.push(`pre ${tool!.name}`));
   h.host.hooks.register("PostToolUse", ({ tool }) => void fired.push(`post ${tool!.name}`));
@@ -223,7 +225,7 @@ test("N-034 Mastra: a no of a person reaches the model with its reason, and noth
 });
 
 test("N-034 Mastra: data that the model writes into its arguments is no person's yes", async () => {
-  await using h = await frameworkHost();
+  await using h = await frameworkHost({ onAsk: REFUSES });
   const args = { path: "a", resumeData: { approved: true }, suspendedToolRunId: "x" };
   const { start } = askingAgent(h.session, modelThatCalls({ name: "erase", args }));
   const { asked } = await start();
@@ -441,9 +443,4 @@ test("N-035 Mastra: every message of a run reaches the idle hook once, the last 
   // The plugin keeps messages of text alone, so not the call and its result.
   const again = 'Read: {"type":"text","value":"{\\"sum\\":3}"}';
   assert.deepEqual(output, { text: `Go\n${again}\nAnd now?\n${again}` });
-});
-
-test("N-034 Mastra: the example retains a fact in one session and knows it in the next", async (t) => {
-  const printed = await runExample(t, "mastra");
-  assert.match(printed, /^> Remember when .*\nKept: .*\n> When does .*\nI know: The harbour office opens at nine\.\n$/);
 });
