@@ -155,8 +155,7 @@ for (const prompt of ["Remember that we deploy on Thursdays.", "When do we deplo
 }
 await session.close();
 `,
-    "model.ts":
-      `/** A Messages API on this machine whose model knows one story, so that the example runs without a network. */
+    "model.ts": `/** A Messages API on this machine whose model knows one story, so that the example runs without a network. */
 import { mkdtemp, rm } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -238,23 +237,29 @@ export async function scriptedApi() {
 `,
   },
   "langchain": {
-    "agent.ts":
-      `/** An agent of LangChain whose memory is a caged plugin: what it retains in one session, it knows in the next. */
+    "agent.ts": `/** An agent of LangChain whose memory is a caged plugin: what it retains in one session, it knows in the next. */
 import { createHost } from "@kaged/plugin-host";
 import { kagedMiddleware, kagedTools } from "@kaged/plugin-host/langchain";
 import { AIMessage, createAgent, DynamicStructuredTool, fakeModel, HumanMessage, ToolMessage } from "langchain";
 
 const FACT = "The harbour office opens at nine.";
 
+<<<<<<< HEAD
 await using host = await createHost({ project: import.meta.dirname, pluginsFrom: "node_modules" });
+=======
+await using host = await createHost({
+  project: import.meta.dirname!,
+  plugins: { "@kaged/memory-markdown": \`\${import.meta.dirname}/../../../plugins/memory-markdown\` },
+});
+>>>>>>> w-langchain
 const { failed } = await host.start();
 for (const { instance, error } of failed) console.error(\`\${instance} is not there: \${error.message}\`);
 
-/** A model that needs no key: it retains the fact, then says what its prompt and its last tool told it. */
+/** A model that needs no key: it retains the fact, and knows what plugins put into its prompt. */
 const model = fakeModel()
   .respondWithTools([{ name: "memory-markdown__retain", args: { content: FACT } }])
-  .respond((messages) => new AIMessage(\`Kept: \${messages.at(-1)!.text}\`))
-  .respond(([system]) => new AIMessage(system!.text.includes(FACT) ? \`I know: \${FACT}\` : "I know nothing."));
+  .respond(new AIMessage("I will."))
+  .respond(([prompt]) => new AIMessage(prompt!.text.includes(FACT) ? "At nine." : "I do not know."));
 
 for (const question of ["Remember when the harbour office opens.", "When does the harbour office open?"]) {
   const session = host.openSession();
@@ -271,15 +276,21 @@ for (const question of ["Remember when the harbour office opens.", "When does th
 `,
   },
   "mastra": {
-    "agent.ts":
-      `/** An agent of Mastra whose memory is a caged plugin: what it retains in one session, it knows in the next. */
+    "agent.ts": `/** An agent of Mastra whose memory is a caged plugin: what it retains in one session, it knows in the next. */
 import { createHost } from "@kaged/plugin-host";
 import { kagedProcessor, kagedTools } from "@kaged/plugin-host/mastra";
 import { Agent } from "@mastra/core/agent";
 import { createTool } from "@mastra/core/tools";
 import { model } from "./mock_model.ts";
 
+<<<<<<< HEAD
 await using host = await createHost({ project: import.meta.dirname, pluginsFrom: "node_modules" });
+=======
+await using host = await createHost({
+  project: import.meta.dirname!,
+  plugins: { "@kaged/memory-markdown": \`\${import.meta.dirname}/../../../plugins/memory-markdown\` },
+});
+>>>>>>> w-langchain
 const { failed } = await host.start();
 for (const { instance, error } of failed) console.error(\`\${instance} is not there: \${error.message}\`);
 
@@ -298,8 +309,7 @@ for (const question of ["Remember when the harbour office opens.", "When does th
   await session.close();
 }
 `,
-    "mock_model.ts":
-      `/** A model that needs no key: it retains a fact, and says what its instructions and its last tool told it. */
+    "mock_model.ts": `/** A model that needs no key: it retains a fact, and knows what plugins put into its instructions. */
 import type { MastraModelConfig } from "@mastra/core/llm";
 
 type Model = Extract<MastraModelConfig, { specificationVersion: "v2" }>;
@@ -317,7 +327,7 @@ export const model: Model = {
     const [system, ...said] = prompt;
     const last = said.at(-1)!;
     const isKnown = system!.role === "system" && system!.content.includes(FACT);
-    const answer = last.role === "tool" ? \`Kept: \${JSON.stringify(last.content[0]!.output)}\` : \`I know: \${FACT}\`;
+    const answer = isKnown ? "At nine." : "I will.";
     const isOver = last.role === "tool" || isKnown;
     const call = { toolCallId: "1", toolName: "memory-markdown__retain", input: JSON.stringify({ content: FACT }) };
     const stream: Awaited<ReturnType<Model["doStream"]>>["stream"] = new ReadableStream({
