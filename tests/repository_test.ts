@@ -8,7 +8,11 @@ import { root } from "./support/sources.ts";
 const read = (path: string): Promise<string> => readFile(join(root, path), "utf8");
 
 /** Tests with programs as text, whose imports are nobody's here. */
-const WITH_PROGRAMS = ["tests/operator/check/import_specifiers_test.ts", "tests/package/support/notes_project.ts"];
+const WITH_PROGRAMS = [
+  "tests/operator/check/import_specifiers_test.ts",
+  "tests/package/npm_bundles_test.ts",
+  "tests/package/support/notes_project.ts",
+];
 /** Folders that a checkout does not have, or that hold what others wrote. */
 const FOREIGN = /^(?:(?:.*\/)?node_modules|npm|\.git|\.scratch|\.kaged|coverage|docs\/api|tests\/corpora)(?:\/|$)/;
 

@@ -43,12 +43,14 @@ export class FittedWindow<M extends object> {
     const { maxTokens = Infinity, countTokens: count = countTokens, maxTokens: _, countTokens: __, ...options } =
       this.#options;
     this.record(history);
-    const window = this.#window;
-    const tokens = readWindow(window, this.#form).reduce((sum, message) => sum + count(message), 0);
-    if (tokens <= maxTokens) return [...window];
-    const { messages } = await compactMessages(this.#session, window, this.#form, options);
-    this.#window = messages;
-    return [...messages];
+    const isTooLarge = (window: readonly M[]): boolean =>
+      readWindow(window, this.#form).reduce((sum, message) => sum + count(message), 0) > maxTokens;
+    const compacted = async (more: CompactOptions): Promise<readonly M[]> =>
+      (await compactMessages(this.#session, this.#window, this.#form, { ...options, ...more })).messages;
+    if (isTooLarge(this.#window)) this.#window = await compacted({});
+    // The project's own target, or half of a very long window, may still be too much.
+    if (isTooLarge(this.#window)) this.#window = await compacted({ targetTokens: Math.floor(maxTokens / 2) });
+    return [...this.#window];
   }
 
   /** Records the messages that are new in a history, as at the end of a run: no model needs a window of it yet. */

@@ -25,7 +25,8 @@ const OPTIONS = {
 
 /** What names another runtime's globals is checked there, if at all. */
 const isChecked = ({ language, said }: Block): boolean =>
-  language === "ts" && said.skip === undefined && (said.runtime ?? "node").split(",").includes("node");
+  language === "ts" && said.skip === undefined && (said.runtime ?? "node").split(",").includes("node") &&
+  said.elsewhere !== "tests/frameworks/types_test.ts"; // Programs of frameworks, where their packages are.
 
 // The compiler is the same whoever starts it: once, on Node.
 const once = runtimeName === "node" ? test : () => {};

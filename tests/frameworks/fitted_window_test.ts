@@ -89,6 +89,12 @@ test("N-035 a window that fits is left alone, and one that does not is compacted
   assert.deepEqual(again, [...fitted, { who: "user", text: "And now?" }]);
 });
 
+test("N-035 a window that is many times too large fits at once, whatever the project's target is", async () => {
+  await using h = await frameworkHost();
+  const window = new FittedWindow(h.session, FORM, { maxTokens: 600 });
+  assert.ok(tokensOf(await window.fit(conversation(400))) <= 600);
+});
+
 test("N-035 another conversation in the same window begins anew", async () => {
   await using h = await frameworkHost();
   const window = new FittedWindow(h.session, FORM, { maxTokens: 600, targetTokens: 300 });

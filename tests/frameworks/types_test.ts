@@ -5,6 +5,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { promisify } from "node:util";
+import { blocksFor } from "../docs/support/guides.ts";
 import { copyExamples, HOW, PACKAGES, ROOT } from "../support/framework_examples.ts";
 import { requireOrSkip } from "../support/require_or_skip.ts";
 
@@ -14,20 +15,34 @@ async function check(folder: string): Promise<string> {
   return (await checked.catch((error: { stdout: string }) => error)).stdout;
 }
 
-test("N-034 adapters fit the frameworks' own types, in strict TypeScript and without a cast", async (t) => {
-  if (!await requireOrSkip(t, "the frameworks' packages", existsSync(PACKAGES), HOW)) return;
-  assert.equal(await check(join(ROOT, "tools/frameworks")), "");
-});
-
-test("N-034 the examples of frameworks are strict TypeScript where their packages are installed", async (t) => {
-  if (!await requireOrSkip(t, "the frameworks' packages", existsSync(PACKAGES), HOW)) return;
-  await using copy = await copyExamples();
+/** Checks some files of a folder that stands outside the repository. */
+async function checkIn(folder: string, include: string): Promise<string> {
   const compilerOptions = {
     isolatedDeclarations: false,
     declaration: false,
     typeRoots: [join(ROOT, "node_modules/@types")],
   };
-  const config = { extends: join(ROOT, "tsconfig.json"), include: ["examples"], exclude: [], compilerOptions };
-  await writeFile(join(copy.root, "tsconfig.json"), JSON.stringify(config));
-  assert.equal(await check(copy.root), "");
+  const config = { extends: join(ROOT, "tsconfig.json"), include: [include], exclude: [], compilerOptions };
+  await writeFile(join(folder, "tsconfig.json"), JSON.stringify(config));
+  return await check(folder);
+}
+
+test("N-034 adapters fit the frameworks' own types, in strict TypeScript and without a cast", async (t) => {
+  if (!await requireOrSkip(t, "the frameworks' packages", existsSync(PACKAGES), HOW)) return;
+  assert.equal(await check(join(ROOT, "tools/frameworks")), "");
+});
+
+test("N-034 the programs of docs/frameworks.md are strict TypeScript where their packages are installed", async (t) => {
+  if (!await requireOrSkip(t, "the frameworks' packages", existsSync(PACKAGES), HOW)) return;
+  const programs = await blocksFor("tests/frameworks/types_test.ts", "docs/frameworks.md");
+  assert.equal(programs.length, 5);
+  await using copy = await copyExamples();
+  for (const [index, text] of programs.entries()) await writeFile(join(copy.root, `guide_${index}.ts`), text);
+  assert.equal(await checkIn(copy.root, "guide_*.ts"), "");
+});
+
+test("N-034 the examples of frameworks are strict TypeScript where their packages are installed", async (t) => {
+  if (!await requireOrSkip(t, "the frameworks' packages", existsSync(PACKAGES), HOW)) return;
+  await using copy = await copyExamples();
+  assert.equal(await checkIn(copy.root, "examples"), "");
 });

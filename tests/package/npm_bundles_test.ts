@@ -1,3 +1,4 @@
+/** The commands of docs/bundlers.md, and what they make, in a folder that has the packed host alone. */
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { cp, rm } from "node:fs/promises";

@@ -5,14 +5,7 @@ import { AIMessage, createAgent, DynamicStructuredTool, fakeModel, HumanMessage,
 
 const FACT = "The harbour office opens at nine.";
 
-<<<<<<< HEAD
 await using host = await createHost({ project: import.meta.dirname, pluginsFrom: "node_modules" });
-=======
-await using host = await createHost({
-  project: import.meta.dirname!,
-  plugins: { "@kaged/memory-markdown": `${import.meta.dirname}/../../../plugins/memory-markdown` },
-});
->>>>>>> w-langchain
 const { failed } = await host.start();
 for (const { instance, error } of failed) console.error(`${instance} is not there: ${error.message}`);
 

@@ -5,14 +5,7 @@ import { Agent } from "@mastra/core/agent";
 import { createTool } from "@mastra/core/tools";
 import { model } from "./mock_model.ts";
 
-<<<<<<< HEAD
 await using host = await createHost({ project: import.meta.dirname, pluginsFrom: "node_modules" });
-=======
-await using host = await createHost({
-  project: import.meta.dirname!,
-  plugins: { "@kaged/memory-markdown": `${import.meta.dirname}/../../../plugins/memory-markdown` },
-});
->>>>>>> w-langchain
 const { failed } = await host.start();
 for (const { instance, error } of failed) console.error(`${instance} is not there: ${error.message}`);
 

@@ -13,5 +13,8 @@ for (const { alias, description } of session.tools()) console.log(`tool ${alias}
 
 // A model would choose the tool and its arguments.
 const [first] = session.tools().filter(({ name }) => name.endsWith(".recall"));
-if (first) console.log(`${first.name}:`, (await session.callTool(first.name, { query: "deploy" })).output);
+if (first) {
+  const { output } = await session.callTool(first.name, { query: "deploy" });
+  console.log(`${first.name}: ${JSON.stringify(output)}`);
+}
 await session.close();

@@ -33,7 +33,6 @@ interface InitFlags {
   readonly json?: boolean;
 }
 
-/** Adds `kaged init`. */
 export function addInit(parent: Command, terminal: Terminal): void {
   const keys = <T extends object>(record: T): (keyof T & string)[] => Object.keys(record) as (keyof T & string)[];
   parent.command("init")

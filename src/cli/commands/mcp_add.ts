@@ -15,7 +15,6 @@ import { collected } from "../options.ts";
 import { errorJson } from "../print_error.ts";
 import { counted, type Printer, type Terminal } from "../terminal.ts";
 
-/** Adds `mcp add`. */
 export function addMcpAdd(mcp: Command, terminal: Terminal, exit: (code: number) => void): void {
   const command = mcp.command("add")
     .summary("take an MCP server in, caged")

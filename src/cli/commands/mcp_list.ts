@@ -13,7 +13,6 @@ import { shownPins } from "../print_pins.ts";
 import { operate, type Operator } from "../operator.ts";
 import { printable, type Printer, type Terminal } from "../terminal.ts";
 
-/** Adds `mcp list`. */
 export function addMcpList(mcp: Command, terminal: Terminal): void {
   const command = mcp.command("list")
     .summary("show the MCP servers that are installed")

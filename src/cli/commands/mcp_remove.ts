@@ -20,7 +20,6 @@ interface RemoveFlags {
   readonly force?: boolean;
 }
 
-/** Adds `mcp remove`. */
 export function addMcpRemove(mcp: Command, terminal: Terminal): void {
   const command = mcp.command("remove")
     .summary("remove an MCP server")

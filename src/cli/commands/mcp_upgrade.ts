@@ -29,7 +29,6 @@ interface UpgradeFlags extends ServerFlags {
   readonly to?: string;
 }
 
-/** Adds `mcp upgrade`. */
 export function addMcpUpgrade(mcp: Command, terminal: Terminal): void {
   const command = mcp.command("upgrade")
     .summary("replace an MCP server by another version")

@@ -10,7 +10,6 @@ import { printIssues } from "../hook_places.ts";
 import { addRuleOptions, readRules, type RuleFlags, type RulePlace, ruleWords } from "../rule_places.ts";
 import type { Printer, Terminal } from "../terminal.ts";
 
-/** Adds the command. */
 export function addRulesList(parent: Command, terminal: Terminal): void {
   const command = parent.command("list")
     .summary("show the rules in their order")

@@ -25,7 +25,6 @@ interface ReportFlags extends HomeFlags {
   readonly agent?: string;
 }
 
-/** Adds the command. */
 export function addRulesReport(parent: Command, terminal: Terminal): void {
   const command = parent.command("report")
     .summary("turn the record of watched calls into proposed rules")

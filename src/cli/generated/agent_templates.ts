@@ -244,14 +244,7 @@ import { AIMessage, createAgent, DynamicStructuredTool, fakeModel, HumanMessage,
 
 const FACT = "The harbour office opens at nine.";
 
-<<<<<<< HEAD
 await using host = await createHost({ project: import.meta.dirname, pluginsFrom: "node_modules" });
-=======
-await using host = await createHost({
-  project: import.meta.dirname!,
-  plugins: { "@kaged/memory-markdown": \`\${import.meta.dirname}/../../../plugins/memory-markdown\` },
-});
->>>>>>> w-langchain
 const { failed } = await host.start();
 for (const { instance, error } of failed) console.error(\`\${instance} is not there: \${error.message}\`);
 
@@ -283,14 +276,7 @@ import { Agent } from "@mastra/core/agent";
 import { createTool } from "@mastra/core/tools";
 import { model } from "./mock_model.ts";
 
-<<<<<<< HEAD
 await using host = await createHost({ project: import.meta.dirname, pluginsFrom: "node_modules" });
-=======
-await using host = await createHost({
-  project: import.meta.dirname!,
-  plugins: { "@kaged/memory-markdown": \`\${import.meta.dirname}/../../../plugins/memory-markdown\` },
-});
->>>>>>> w-langchain
 const { failed } = await host.start();
 for (const { instance, error } of failed) console.error(\`\${instance} is not there: \${error.message}\`);
 
@@ -428,7 +414,10 @@ for (const { alias, description } of session.tools()) console.log(\`tool \${alia
 
 // A model would choose the tool and its arguments.
 const [first] = session.tools().filter(({ name }) => name.endsWith(".recall"));
-if (first) console.log(\`\${first.name}:\`, (await session.callTool(first.name, { query: "deploy" })).output);
+if (first) {
+  const { output } = await session.callTool(first.name, { query: "deploy" });
+  console.log(\`\${first.name}: \${JSON.stringify(output)}\`);
+}
 await session.close();
 `,
   },
