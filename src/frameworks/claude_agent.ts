@@ -15,7 +15,7 @@
  */
 import type { OnAsk } from "../core/approvals/desk_types.ts";
 import { PRIMARY } from "../core/contract/hook_names.ts";
-import { HostError } from "../core/errors/host_error.ts";
+import { asHostError, HostError } from "../core/errors/host_error.ts";
 import type { McpTransport } from "../core/mcp/sdk_types.ts";
 import { canonicalText } from "../core/values/canonical_text.ts";
 import { hostOf } from "../host/session_host.ts";
@@ -111,8 +111,8 @@ export type SdkInstance = never;
  * `session.close()`, because a query can be resumed.
  *
  * @throws {HostError} `host.misuse` for a session of no host, and where your options have a server of the same name;
- * `agent.unknown` for a path of no agent. The server fails to connect (`mcp.sdk_missing`) without the
- * package `@modelcontextprotocol/server`.
+ * `agent.unknown` for a path of no agent. Without the package `@modelcontextprotocol/server` prompts are blocked, with
+ * `mcp.sdk_missing` as the reason.
  */
 export function claudeOptions<O extends object>(
   session: Session,
@@ -120,13 +120,17 @@ export function claudeOptions<O extends object>(
   options: KagedClaudeOptions = {},
 ): O & AddedOptions {
   const { server = "kaged", agents = {} } = options;
+  let failure: HostError | null = null;
+  const onFailure = (error: HostError): void => void (failure ??= error);
   const served = new Map([[server, PRIMARY]]);
   for (const [name, path] of Object.entries(agents)) served.set(`${server}-${name}`, path);
   const servers = [...served].map(([name, agent]) => {
     // Now: the SDK only logs that a server could not be connected, and goes on without its tools.
     session.tools(agent);
     if (own.mcpServers && Object.hasOwn(own.mcpServers, name)) throw takenError(name);
-    const instance = { connect: connector(session, { ...options, name, agent, canUseTool: own.canUseTool }) };
+    const instance = {
+      connect: connector(session, { ...options, name, agent, canUseTool: own.canUseTool, onFailure }),
+    };
     return [name, { type: "sdk", name, instance: instance as unknown as SdkInstance }] as const;
   });
   const rules = [...served.keys()].map((name) => `mcp__${name}__*`);
@@ -135,7 +139,7 @@ export function claudeOptions<O extends object>(
     ...(own.agents && served.size > 1 && { agents: keptApart(own.agents, server, agents) }),
     mcpServers: { ...own.mcpServers, ...Object.fromEntries(servers) },
     allowedTools: [...own.allowedTools ?? [], ...rules],
-    hooks: joined(own.hooks, sessionHooks(session, { server, agents: Object.keys(agents) })),
+    hooks: joined(own.hooks, sessionHooks(session, { server, agents: Object.keys(agents), failed: () => failure })),
   };
 }
 
@@ -150,17 +154,18 @@ interface ServedAgent extends KagedClaudeOptions {
   readonly name: string;
   readonly agent: string;
   readonly canUseTool: AskPermission | undefined;
+  readonly onFailure: (error: HostError) => void;
 }
 
 /** Key in the `_meta` of a call under which the SDK puts the model's id of it. */
 const CALL_ID = "claudecode/toolUseId";
 
 function connector(session: Session, served: ServedAgent): (transport: McpTransport) => Promise<void> {
-  const { name, agent, names = "short", canUseTool, onProgress } = served;
+  const { name, agent, names = "short", canUseTool, onProgress, onFailure } = served;
   const { approval = canUseTool ? "framework" : "host" } = served;
   const host = hostOf(session);
   return async (transport) => {
-    await serveHost({
+    const serving = serveHost({
       host,
       agent,
       session: session.id,
@@ -176,6 +181,10 @@ function connector(session: Session, served: ServedAgent): (transport: McpTransp
           }),
         };
       },
+    });
+    await serving.catch((error) => {
+      onFailure(asHostError(error));
+      throw error;
     });
   };
 }

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { HostError } from "../core/errors/host_error.ts";
 import type { Session } from "../host/types.ts";
 
 /** An answer to the SDK. */
@@ -55,7 +56,12 @@ interface Input {
 /** Returns the hooks of a session; `agents` are the SDK's subagents that have a server of their own. */
 export function sessionHooks(
   session: Session,
-  { server, agents }: { readonly server: string; readonly agents: readonly string[] },
+  { server, agents, failed }: {
+    readonly server: string;
+    readonly agents: readonly string[];
+    /** Returns why a server could not be connected; null where each could. */
+    readonly failed: () => HostError | null;
+  },
 ): ClaudeHooks {
   // The program fires SessionStart before it knows of these callbacks, but for those that follow a compaction.
   const begun = new Set<string>();
@@ -68,6 +74,12 @@ export function sessionHooks(
     })],
     UserPromptSubmit: [{
       ...on(async ({ session_id = "", prompt = "" }) => {
+        // The program only logs that it has no tools, and goes on without them.
+        const failure = failed();
+        if (failure) {
+          const { code, message, hint = "" } = failure;
+          return { decision: "block", reason: `error[${code}]: ${message}\n${hint}` };
+        }
         const { systemPrompt: text, blocked } = await session.start("");
         if (blocked) {
           return { decision: "block", reason: `The session was blocked by ${blocked.by}: ${blocked.reason}` };

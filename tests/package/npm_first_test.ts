@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join, relative } from "node:path";
 import process from "node:process";
@@ -8,7 +9,9 @@ import { after, test } from "node:test";
 import { promisify } from "node:util";
 import { shippedPage } from "../../scripts/npm/pages.ts";
 import { blocksFor } from "../docs/support/guides.ts";
-import { runtimeName } from "../support/require_or_skip.ts";
+import { AGENT_FRAMEWORKS } from "../../src/operator/scaffold/scaffold_agent.ts";
+import { HOW, PACKAGES as FRAMEWORKS } from "../support/framework_examples.ts";
+import { requireOrSkip, runtimeName } from "../support/require_or_skip.ts";
 import { builtPackages, packedFile, root } from "./support/built_packages.ts";
 
 // npm and a build of minutes: once, by the Node run of the suite, for all runtimes.
@@ -75,6 +78,47 @@ once(
     await writeFile(join(dir, "package.json"), JSON.stringify(own));
   },
 );
+
+/** The package that the Claude Agent SDK's tools are served by, as npm install would put it there. */
+async function linkServer(): Promise<void> {
+  const name = "node_modules/@modelcontextprotocol";
+  await mkdir(join(dir, name), { recursive: true });
+  await symlink(join(root, name, "server"), join(dir, name, "server"));
+}
+
+/** Makes an agent with the packed command, and runs it as its package.json says. */
+async function runInitialized(framework: string, runtime: string) {
+  const folder = join(dir, "agents", `${framework}-${runtime}`);
+  const command = [...RUNTIMES["node"]!, "node_modules/@kaged/plugin-host/src/cli/bin.js"];
+  const flags = ["--framework", framework, "--runtime", runtime, "--yes"];
+  assert.deepEqual((await run(command, ["init", folder, ...flags])).stderr, "");
+  const { scripts } = JSON.parse(await readFile(join(folder, "package.json"), "utf8"));
+  const [program, ...args] = (scripts.start as string).split(" ");
+  return await run([bin(program!)], args, folder);
+}
+
+once("N-037 kaged init: an agent without a framework runs from the packed packages on Node, Bun and Deno", async () => {
+  for (const runtime of Object.keys(RUNTIMES)) {
+    const { code, stdout, stderr } = await runInitialized("plain", runtime);
+    assert.deepEqual([code, stderr], [0, ""], runtime);
+    assert.match(stdout, /^tool memory-markdown__recall: /m, runtime);
+  }
+});
+
+once("N-037 kaged init: an agent of each framework runs from the packed packages", async (t) => {
+  if (!await requireOrSkip(t, "the frameworks' packages", existsSync(FRAMEWORKS), HOW)) return;
+  await mkdir(join(dir, "agents"), { recursive: true });
+  await symlink(FRAMEWORKS, join(dir, "agents/node_modules"));
+  const missing = await runInitialized("claude-agent", "node");
+  assert.match(missing.stdout, /error\[mcp\.sdk_missing\]/, missing.stderr);
+  await linkServer();
+  for (const [index, framework] of Object.keys(AGENT_FRAMEWORKS).filter((name) => name !== "plain").entries()) {
+    const runtime = Object.keys(RUNTIMES)[index % 3]!;
+    const { code, stdout, stderr } = await runInitialized(framework, runtime);
+    assert.equal(code, 0, `${framework} on ${runtime}: ${stderr}`);
+    assert.match(stdout, /^> When .*\n.*(?:Thursdays|nine)/m, `${framework} on ${runtime}: ${stderr}`);
+  }
+});
 
 once("N-037 README.md's program names a plugin that could not start, and the next step", async () => {
   await mkdir(join(dir, "bare/my-project"), { recursive: true });
