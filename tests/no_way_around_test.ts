@@ -47,6 +47,7 @@ test("K-045 processes are started in these places and nowhere else in the source
   );
   assert.deepEqual(await filesWith(/processes\s*\.spawn\(/), [
     "src/adapters/shared/kernel_files.ts", // The host's own program, on the host's own runtime.
+    "src/adapters/shared/script_programs.ts", // A runtime that the embedder, the operator or the system names: --version.
     "src/cli/open_console.ts", // The operator's own browser, by a fixed path.
     "src/core/cage/caged_process.ts", // The command of a cage.
     "src/core/cage/output_of.ts",
