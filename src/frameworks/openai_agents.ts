@@ -206,18 +206,18 @@ function functionTool(
       held !== null && callId !== undefined && await held.judge(callId, tool, input) !== null,
     invoke: async (context, input, details) => {
       const args = argumentsIn(input);
-      if (args instanceof HostError) return outputOf(failureOf(args));
+      if (args instanceof HostError) return toolOutput(failureOf(args));
       const { toolCall, signal } = details ?? {};
       const callId = toolCall?.callId;
       const report = onProgress && ((progress: unknown) => onProgress({ tool: name, callId, progress }));
       const how = { signal, onProgress: report };
-      if (!held || callId === undefined) return outputOf(await tool.call(args, how));
+      if (!held || callId === undefined) return toolOutput(await tool.call(args, how));
       // Only the SDK knows whether a person said yes to this call: anything else leaves it to the host's desk.
       const isApproved = keysOf(name, toolCall?.namespace).some((toolName) =>
         context.isToolApproved({ toolName, callId }) === true
       );
       const answer = isApproved ? { decision: "allow" } as const : undefined;
-      return outputOf(await held.finish(callId, tool, args, { ...how, answer }));
+      return toolOutput(await held.finish(callId, tool, args, { ...how, answer }));
     },
   };
 }
@@ -238,7 +238,7 @@ function argumentsIn(input: string): unknown {
 }
 
 /** Words go as one text, which every model takes. */
-function outputOf({ parts, structured }: SessionResult): string | ToolOutput[] {
+function toolOutput({ parts, structured }: SessionResult): string | ToolOutput[] {
   const isText = parts.some(({ type }) => type === "text");
   const data = isText || structured === undefined ? [] : [{ type: "text", text: JSON.stringify(structured) } as const];
   const all: readonly ResultPart[] = [...parts, ...data];
