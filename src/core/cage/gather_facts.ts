@@ -24,10 +24,10 @@ const ROOT_ENTRIES = ["/bin", "/sbin", "/lib", "/lib64"];
 
 /** Gathers the facts for one start. Rejects with a `cage.*` or `capability.*` error. */
 export async function gatherFacts(request: CageRequest, runtime: Runtime): Promise<MachineFacts> {
-  const { files } = runtime;
+  const { files, name: own, isCompiled } = runtime;
   const { manifest, runtimes } = request;
   const capabilities = readCapabilities(manifest.capabilities);
-  const ownName = runtime.isCompiled ? [] : [runtime.name];
+  const ownName = isCompiled ? [] : [own];
   const programs = [
     ...capabilities.flatMap((asked) => asked.kind === "exec" ? [asked.binary] : []),
     ...(request.systemPrograms ? [...Object.keys(runtimes).filter((name) => name !== "bwrap"), ...ownName] : []),
