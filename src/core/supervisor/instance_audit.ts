@@ -73,12 +73,12 @@ export class InstanceAudit {
   }
 
   /** A process ended. One that was killed has its event already. */
-  ended({ exit: { code: exit_code, signal }, error, kind, lastStderr }: Ending): void {
+  ended({ exit: { code: exit_code, signal }, error, kind, isFault, lastStderr }: Ending): void {
     const last_stderr = [...lastStderr];
     if (kind === "stopped") return this.#emit("plugin.stopped", { exit_code, signal });
     if (kind === "killed") return;
     REFUSALS[error.code]?.(this.#emit, error, (error.data ?? {}) as Record<string, unknown>);
-    if (exit_code === 0) return this.#emit("plugin.exited", { exit_code, last_stderr });
+    if (exit_code === 0 && !isFault) return this.#emit("plugin.exited", { exit_code, last_stderr });
     const data = { exit_code, signal, reason: error.code, last_stderr };
     this.#emit("plugin.crashed", data);
   }

@@ -66,6 +66,8 @@ export interface Ending {
   readonly error: HostError;
   /** Whether it heeded the host, had to be killed on the way, or ended unasked. */
   readonly kind: "stopped" | "killed" | "unasked";
+  /** Whether the host ended it for a fault: however well it then ends, it did not end by itself. */
+  readonly isFault: boolean;
   readonly lastStderr: readonly string[];
 }
 
@@ -283,7 +285,8 @@ export class PluginProcess {
       });
     this.#connection.close(error);
     await caged.ended;
-    this.#ending.resolve({ exit, error, kind: this.#endingKind(exit), lastStderr: stderr });
+    const isFault = this.#cause !== null;
+    this.#ending.resolve({ exit, error, kind: this.#endingKind(exit), isFault, lastStderr: stderr });
   }
 
   /** A process that is asked to end may still crash on the way: heeding means exit code 0, or our SIGTERM. */

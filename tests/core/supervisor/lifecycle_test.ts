@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { readdir } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import process from "node:process";
 import { test } from "node:test";
 import { allGone, isAlive, processTree } from "../../support/processes.ts";
@@ -130,6 +130,23 @@ test("K-048 three missed pings kill a plugin; the first answered one does not co
   assert.equal((await s.next("plugin.crashed")).data.reason, "plugin.unavailable");
   await s.pass(1_000);
   await s.next("plugin.initialized");
+});
+
+test("K-048 a plugin that is ended for missed pings crashed, however well it ends", async () => {
+  await using s = await supervised();
+  // The signal does nothing to it, and at the end of its input it exits with 0.
+  const heeds = `process.on("SIGTERM", () => {});\nawait import("./pings.js");\n`;
+  const pings = await readFile(new URL("../../fixtures/plugins/stops_pinging.js", import.meta.url), "utf8");
+  const id = await s.add("stops_pinging", { files: { "index.js": heeds, "pings.js": pings } });
+  await s.supervisor.start(id);
+  await s.next("plugin.initialized");
+  await s.pass(30_000); // Answered.
+  for (let failures = 1; failures <= 3; failures++) {
+    await s.pass(30_000);
+    await s.pass(5_000);
+  }
+  const { data } = await s.next("plugin.crashed");
+  assert.deepEqual([data.exit_code, data.reason], [0, "plugin.unavailable"]);
 });
 
 test("K-048 a ping answered with an error counts as missed", async () => {
