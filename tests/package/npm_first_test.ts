@@ -5,7 +5,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 
 import { tmpdir } from "node:os";
 import { dirname, join, relative } from "node:path";
 import process from "node:process";
-import { after, test } from "node:test";
+import { after, test, type TestContext } from "node:test";
 import { promisify } from "node:util";
 import { shippedPage } from "../../scripts/npm/pages.ts";
 import { blocksFor } from "../docs/support/guides.ts";
@@ -79,9 +79,10 @@ once(
   },
 );
 
-/** The package that the Claude Agent SDK's tools are served by, as npm install would put it there. */
-async function linkServer(): Promise<void> {
+/** The package that the Claude Agent SDK's tools are served by, as npm install would put it there, until the test ends. */
+async function linkServer(t: TestContext): Promise<void> {
   const name = "node_modules/@modelcontextprotocol";
+  t.after(() => rm(join(dir, name), { recursive: true, force: true }));
   await mkdir(join(dir, name), { recursive: true });
   await symlink(join(root, name, "server"), join(dir, name, "server"));
 }
@@ -111,7 +112,7 @@ once("N-037 kaged init: an agent of each framework runs from the packed packages
   await symlink(FRAMEWORKS, join(dir, "agents/node_modules"));
   const missing = await runInitialized("claude-agent", "node");
   assert.match(missing.stdout, /error\[mcp\.sdk_missing\]/, missing.stderr);
-  await linkServer();
+  await linkServer(t);
   for (const [index, framework] of Object.keys(AGENT_FRAMEWORKS).filter((name) => name !== "plain").entries()) {
     const runtime = Object.keys(RUNTIMES)[index % 3]!;
     const { code, stdout, stderr } = await runInitialized(framework, runtime);
