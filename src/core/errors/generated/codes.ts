@@ -372,6 +372,7 @@ export type HostErrorCode =
   | "hook.option_invalid"
   | "hook.event_invalid"
   | "hook.input_invalid"
+  | "hook.wrong_class"
   | "hook.unknown_dialect"
   | "hook.version_unknown"
   | "hook.unknown_event"
