@@ -11,6 +11,7 @@ import conformance from "./generators/conformance.ts";
 import consoleFiles from "./generators/console_files.ts";
 import errorCodes from "./generators/error_codes.ts";
 import { hookspecFiles } from "./generators/hookspec.ts";
+import { kindsExample } from "./generators/kinds_example.ts";
 import kernelFilesProgram from "./generators/kernel_files_program.ts";
 import manifestSchema from "./generators/manifest_schema.ts";
 import notesSdkDts from "./generators/notes_sdk_dts.ts";
@@ -37,6 +38,7 @@ export interface Generator {
 /** Every generated file. */
 export const generators: readonly Generator[] = [
   ...hookspecFiles,
+  ...kindsExample,
   manifestSchema,
   sdkModule,
   relayModule,
