@@ -44,6 +44,8 @@ export interface Route<A = Api> {
   /** Keys that the schema does not name are refused. */
   readonly query?: Schema;
   readonly body?: Schema;
+  /** Whether JSON may come without its type, as `fetch()` sends a text; never from a page of another site. */
+  readonly isUntyped?: boolean;
   /** Media types that a client may ask for. Default: JSON alone. */
   readonly types?: readonly ("application/json" | "text/event-stream" | "text/plain")[];
   /** Descriptions of good answers with another status than 200. */

@@ -1946,7 +1946,7 @@ export const OPENAPI_TEXT: string = `{
     "/api/v1/jobs/{id}/stream": {
       "get": {
         "operationId": "getJobsIdStream",
-        "summary": "The events of a job, past and new, then done",
+        "summary": "The events of a job, past and new, then done; each also without a name, as { type, data }, for onmessage, unless unnamed=false",
         "parameters": [
           {
             "name": "id",
@@ -1955,6 +1955,18 @@ export const OPENAPI_TEXT: string = `{
             "schema": {
               "type": "string",
               "pattern": "^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$"
+            }
+          },
+          {
+            "name": "unnamed",
+            "in": "query",
+            "required": false,
+            "schema": {
+              "enum": [
+                "true",
+                "false"
+              ],
+              "type": "string"
             }
           },
           {

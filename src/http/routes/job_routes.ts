@@ -52,6 +52,7 @@ const JOB_ROUTES: readonly Route<JobsApi>[] = [
       v.strictObject({ message: v.string(), conversationId: v.exactOptional(text) }),
       v.strictObject({ input: v.string(), conversationId: v.exactOptional(text) }),
     ], "Send { message } or { input }, and conversationId if there is one"),
+    isUntyped: true,
     types: ["application/json", "text/event-stream"],
     also: { 202: "The job is queued" },
     errors: ["jobs.agent_unknown", "jobs.run_failed", "jobs.stopped", "jobs.store_unavailable"],
@@ -126,12 +127,16 @@ const JOB_ROUTES: readonly Route<JobsApi>[] = [
   route({
     method: "GET",
     path: "/api/v1/jobs/{id}/stream",
-    summary: "The events of a job, past and new, then done",
+    summary:
+      "The events of a job, past and new, then done; each also without a name, as { type, data }, for onmessage, " +
+      "unless unnamed=false",
     params: namedJob,
+    query: v.strictObject({ unnamed: flag }),
     types: ["text/event-stream"],
     also: { 204: "Nothing comes after the event named in Last-Event-ID" },
     errors: ["jobs.agent_unknown", "jobs.unknown", "jobs.store_unavailable"],
-    run: ({ params: { id }, request }, api: JobsApi) => followed(id, request, api),
+    run: ({ params: { id }, query: { unnamed = "true" }, request }, api: JobsApi) =>
+      followed(id, request, { ...api, unnamed: unnamed === "true" }),
   }),
 ];
 
@@ -192,7 +197,11 @@ function jobsOf(host: Host): JobsClient {
   });
 }
 
-async function followed(id: string, request: Request, { jobs, clock, scopeId }: JobsApi): Promise<Response> {
+async function followed(
+  id: string,
+  request: Request,
+  { jobs, clock, scopeId, unnamed }: JobsApi & { readonly unnamed: boolean },
+): Promise<Response> {
   const after = request.headers.get("last-event-id");
   const { status } = await jobs.get(id, scopeId);
   if (request.method === "HEAD") return new Response(null, { headers: SSE_HEADERS }); // No reader for a body nobody reads.
@@ -200,11 +209,11 @@ async function followed(id: string, request: Request, { jobs, clock, scopeId }: 
     ...(scopeId !== undefined && { scopeId }),
     ...(after !== null && { after }),
   });
-  if (after === null || !isFinal(status)) return sseResponse(runEvents(reader), clock);
+  if (after === null || !isFinal(status)) return sseResponse(runEvents(reader, { unnamed }), clock);
   const { value: first } = await reader.next();
   // An EventSource also reconnects after the end; 204 makes it stop (HTML, server-sent events, "reconnection").
   if (first?.type === "done" && first.id === after) return new Response(null, { status: 204 });
-  return sseResponse(runEvents(reader, { first }), clock);
+  return sseResponse(runEvents(reader, { first, unnamed }), clock);
 }
 
 /** A run whose client follows its events; it is aborted when the client leaves. */
@@ -227,7 +236,12 @@ const BATCH = 100;
 /** Returns what a reader reads as server-sent events, `first` before the rest. */
 function runEvents(
   reader: StreamReader,
-  { first, onLeave = () => {} }: { first?: StreamEvent | undefined; onLeave?: () => void } = {},
+  { first, unnamed = false, onLeave = () => {} }: {
+    readonly first?: StreamEvent | undefined;
+    /** Sends each event a second time without a name: `onmessage` of an EventSource hears no other. */
+    readonly unnamed?: boolean;
+    readonly onLeave?: () => void;
+  } = {},
 ): SseSource {
   let before = first ? [first] : [];
   return {
@@ -239,7 +253,11 @@ function runEvents(
         if (!value) return null;
         events.push(value);
       }
-      return [...events, ...reader.ready(BATCH)].map(({ id, type, json }) => sseText(id, type, json)).join("");
+      return [...events, ...reader.ready(BATCH)].map(({ id, type, json }) => {
+        const event = sseText(id, type, json);
+        // The copy comes first and has no id: a client that leaves between the two gets both again.
+        return unnamed ? `data: {"type":${JSON.stringify(type)},"data":${json}}\n\n${event}` : event;
+      }).join("");
     },
     leave() {
       onLeave();
