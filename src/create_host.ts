@@ -8,6 +8,7 @@ import { detectRuntime } from "./adapters/default.ts";
 import { requirePermissions } from "./core/cage/require_permissions.ts";
 import { checkHome, homeFolder } from "./core/files/home.ts";
 import type { Runtime } from "./core/ports/ports.ts";
+import { checkHostOptions } from "./host/host_options.ts";
 import type { ControlSocket } from "./host/host_rooms.ts";
 import type { Host, HostOptions } from "./host/types.ts";
 
@@ -26,10 +27,11 @@ import type { Host, HostOptions } from "./host/types.ts";
  * session.record({ role: "user", content: "What do you know of me?" });
  * console.log(systemPrompt, host.tools("primary"));
  * ```
- * @throws {HostError} `project.*`, `local.*` or `config.*` when a file of the project or the operator cannot be used;
+ * @throws {HostError} `host.option_invalid` for an option that there is not, or that cannot have its value; `project.*`, `local.*` or `config.*` when a file of the project or the operator cannot be used;
  * `cage.no_permission` on a Deno without the permissions that the host needs.
  */
 export async function createHost(options: HostOptions): Promise<Host> {
+  checkHostOptions(options);
   const runtime = options.runtime ?? await detectRuntime();
   requirePermissions(runtime.missingPermissions(options.home ?? null)); // First: the environment is one of them.
   const home = homeFolder(options.home === undefined ? undefined : resolve(options.home), runtime.env);

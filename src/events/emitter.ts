@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { ANYTHING, checkOptions, FUNCTION, oneOf, type OptionChecks, POSITIVE } from "../core/values/check_options.ts";
 import { timestamps } from "../core/values/timestamps.ts";
 import { plainCopy } from "./plain_copy.ts";
 import {
@@ -61,8 +62,21 @@ export interface Emitter {
   readonly waiting: number;
 }
 
-/** Returns an emitter without subscribers. Where no events are configured there is none: a host holds null. */
+const CHECKS: OptionChecks<EmitterOptions> = {
+  level: oneOf("summary", "trace"),
+  clock: ANYTHING,
+  onError: FUNCTION,
+  maxWaiting: POSITIVE,
+  maxWaitingChars: POSITIVE,
+};
+
+/**
+ * Returns an emitter without subscribers. Where no events are configured there is none: a host holds null.
+ *
+ * @throws {HostError} `host.option_invalid`
+ */
 export function createEmitter(options: EmitterOptions): Emitter {
+  checkOptions("createEmitter()", options, CHECKS);
   return new QueueingEmitter(options);
 }
 

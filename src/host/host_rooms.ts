@@ -209,7 +209,13 @@ async function layGround(options: HostCoreOptions, loaded: HostProject, tracing:
     secrets,
     warn,
     tracing,
-    emitter: options.events ? createEmitter({ ...options.events, clock, onError: listenerWarning(warn) }) : null,
+    emitter: options.events
+      ? createEmitter({
+        level: options.events.level ?? "summary",
+        clock,
+        onError: listenerWarning(warn),
+      })
+      : null,
     storage: hostStorage({ runtime, home, operator: loaded.operator }),
     logs: pluginLogs({ home, runtime }),
     compactions: new CompactionLog(),

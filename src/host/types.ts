@@ -54,8 +54,8 @@ export interface HostOptions {
   readonly summarize?: (messages: Message[], context: { signal: AbortSignal }) => Promise<string>;
   /** Tokens of a message. Default: a quarter of the bytes of its JSON, rounded up. */
   readonly countTokens?: (message: Message) => number;
-  /** Absent: no events, and no cost. */
-  readonly events?: { readonly level: "summary" | "trace" };
+  /** Absent: no events, and no cost. `level` is `summary` unless it says `trace`: the steps within a run, too. */
+  readonly events?: { readonly level?: "summary" | "trace" };
   /**
    * Whether runs, tools, hooks and compactions become spans of OpenTelemetry, and plugins get `traceparent` in their
    * context. Default: no, and nothing is loaded.

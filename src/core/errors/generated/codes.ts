@@ -4,6 +4,7 @@
 export type HostErrorCode =
   | "host.internal"
   | "host.misuse"
+  | "host.option_invalid"
   | "host.file_unreadable"
   | "host.home_exposed"
   | "host.interrupted"
