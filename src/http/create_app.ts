@@ -15,6 +15,7 @@ import { checkOrigin, checkToken, guarded } from "./guard.ts";
 import { observe } from "./observe.ts";
 import { failureResponse, type Hide, problemResponse } from "./problem.ts";
 import { ROUTES } from "./routes/routes.ts";
+import { Tickets } from "./tickets.ts";
 
 /** Options of {@link createApp}. */
 export interface AppOptions {
@@ -61,7 +62,8 @@ export function createApp(options: AppOptions): App {
   const warn = options.onWarning ?? printWarning;
   const observed = observe(host);
   const hide: Hide = (value) => host.view.hide(value);
-  const api = { host, ...observed };
+  const tickets = new Tickets(host.view.clock);
+  const api = { host, tickets, ...observed };
   const takeCall = callLimit(callsPerSecond, host.view.clock);
   const guard = token === null ? null : { token, allowedHosts: allowedHosts.map((name) => name.toLowerCase()) };
 
@@ -83,7 +85,11 @@ export function createApp(options: AppOptions): App {
     if (guard) {
       checkOrigin(request, guard);
       const pathname = pathOf(request.url);
-      if (!OPEN.has(pathname) && !CONSOLE_FILES.has(pathname)) checkToken(request, guard);
+      if (!OPEN.has(pathname) && !CONSOLE_FILES.has(pathname)) {
+        const admitted = tickets.admitted(request);
+        if (admitted) return await hono.fetch(admitted, connection);
+        checkToken(request, guard);
+      }
     }
     return await hono.fetch(request, connection);
   }

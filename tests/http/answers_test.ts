@@ -70,6 +70,7 @@ test("every route answers as /openapi.json describes: each status that is JSON i
   ) {
     await s.ask(path);
   }
+  await post("/api/v1/tickets", { path: "/api/v1/events" });
   for (const order of ["disable", "enable", "restart", "reread", "reload"]) await post(`${PLUGIN}/${order}`);
   await s.ask(`${PLUGIN}/call/echo.params`);
   await post(`${PLUGIN}/call/echo.log`, { text: "one\n" });

@@ -143,6 +143,65 @@ export const OPENAPI_TEXT: string = `{
         }
       }
     },
+    "/api/v1/tickets": {
+      "post": {
+        "operationId": "postTickets",
+        "summary": "A ticket for a minute: ?ticket=<ticket> in the address of that path stands for the token, for streams of web pages",
+        "requestBody": {
+          "required": true,
+          "content": {
+            "application/json": {
+              "schema": {
+                "type": "object",
+                "properties": {
+                  "path": {
+                    "type": "string",
+                    "pattern": "^\\\\/[^?#\\\\s]{0,2000}$"
+                  }
+                },
+                "required": [
+                  "path"
+                ],
+                "additionalProperties": false
+              }
+            }
+          }
+        },
+        "responses": {
+          "200": {
+            "description": "Done",
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/Ticket"
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/http.input_invalid-http.body_invalid"
+          },
+          "401": {
+            "$ref": "#/components/responses/http.unauthorized"
+          },
+          "403": {
+            "$ref": "#/components/responses/http.host_refused-http.origin_refused"
+          },
+          "408": {
+            "$ref": "#/components/responses/http.body_timeout"
+          },
+          "413": {
+            "$ref": "#/components/responses/http.body_too_large"
+          },
+          "415": {
+            "$ref": "#/components/responses/http.media_type"
+          },
+          "500": {
+            "$ref": "#/components/responses/host.internal"
+          }
+        }
+      }
+    },
     "/api/v1/plugins": {
       "get": {
         "operationId": "getPlugins",
@@ -3393,6 +3452,28 @@ export const OPENAPI_TEXT: string = `{
           "project",
           "version",
           "sessions"
+        ],
+        "additionalProperties": false
+      },
+      "Ticket": {
+        "description": "A ticket: who sends it may GET its path, and nothing else.",
+        "type": "object",
+        "properties": {
+          "ticket": {
+            "type": "string"
+          },
+          "path": {
+            "type": "string"
+          },
+          "expiresAt": {
+            "description": "When it ends, ISO 8601.",
+            "type": "string"
+          }
+        },
+        "required": [
+          "ticket",
+          "path",
+          "expiresAt"
         ],
         "additionalProperties": false
       },
