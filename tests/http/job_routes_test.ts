@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Elysia } from "elysia";
 import { Hono } from "hono";
-import { jobRoutes, type JobRoutesOptions } from "../../src/http/routes/job_routes.ts";
+import { type JobRoutes, jobRoutes, type JobRoutesOptions } from "../../src/http/job_app.ts";
 import type { Job } from "../../src/jobs/types.ts";
 import { checkAnswer } from "../support/api_document.ts";
 import { heldAgent, jobsStage, turn, until } from "../jobs/jobs_stage.ts";
@@ -42,14 +42,22 @@ const problem = async (response: Response) => {
   return [response.status, code];
 };
 
-const ways: Record<string, (fetch: Fetch) => ReturnType<typeof client>> = {
-  "alone": (fetch) => client(fetch),
-  "in a bare Hono app": (fetch) => {
-    const app = new Hono().mount("/api", fetch).get("/own", (c) => c.text("own"));
+const ways: Record<string, (routes: JobRoutes) => ReturnType<typeof client>> = {
+  "alone": ({ fetch }) => client((request) => fetch(request)),
+  "mounted in a Hono app": ({ fetch }) => {
+    const app = new Hono().mount("/api", (request) => fetch(request)).get("/own", (c) => c.text("own"));
     return client((request) => app.fetch(request), "http://localhost/api");
   },
-  "in Elysia": (fetch) => {
-    const app = new Elysia().mount("/api", fetch as never).get("/own", () => "own");
+  "as a route of a Hono app": (routes) => {
+    const app = new Hono().route("/api", routes).get("/own", (c) => c.text("own"));
+    return client((request) => app.fetch(request), "http://localhost/api");
+  },
+  "mounted in Elysia": ({ fetch }) => {
+    const app = new Elysia().mount("/api", ((request: Request) => fetch(request)) as never).get("/own", () => "own");
+    return client((request) => app.handle(request), "http://localhost/api");
+  },
+  "used in Elysia": (routes) => {
+    const app = new Elysia().group("/api", (api) => api.use(routes.elysia)).get("/own", () => "own");
     return client((request) => app.handle(request), "http://localhost/api");
   },
 };
@@ -57,7 +65,7 @@ const ways: Record<string, (fetch: Fetch) => ReturnType<typeof client>> = {
 for (const [way, mount] of Object.entries(ways)) {
   test(`T-008 T-009 T-010 T-011 ${way}: start, look, follow, list, cancel, delete`, async () => {
     const { jobs, routes } = await stage();
-    const ask = mount(routes.fetch);
+    const ask = mount(routes);
     const agent = heldAgent(jobs);
     const accepted = await ask("POST /agents/primary?async=true", { message: "Hello", conversationId: "ses_1" });
     assert.equal(accepted.status, 202);
@@ -93,7 +101,7 @@ for (const [way, mount] of Object.entries(ways)) {
     assert.deepEqual(await (await ask(`DELETE /jobs/${second}`)).json(), { success: true });
     assert.deepEqual(await problem(await ask(`GET /jobs/${second}`)), [404, "jobs.unknown"]);
     if (way !== "alone") {
-      const own = await mount(routes.fetch)("GET /../own");
+      const own = await mount(routes)("GET /../own");
       assert.equal(await own.text(), "own", "the rest of the app is its own");
     }
   });

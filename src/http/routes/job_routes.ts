@@ -1,10 +1,8 @@
 /**
- * Runs of agents, and the background jobs that are runs without a waiting client: as routes of a host, and as an app of
- * their own, to be served alone or mounted in another app.
+ * Runs of agents, and the background jobs that are runs without a waiting client, as routes.
  *
  * @module
  */
-import { Hono } from "hono";
 import * as v from "valibot";
 import { HostError } from "../../core/errors/host_error.ts";
 import type { Host } from "../../host/types.ts";
@@ -12,21 +10,15 @@ import type { RunRequest } from "../../jobs/agent.ts";
 import type { JobsClient } from "../../jobs/jobs.ts";
 import { EventStream, type StreamEvent, type StreamReader } from "../../jobs/event_stream.ts";
 import { isFinal, type JobStatus } from "../../jobs/types.ts";
-import type { HttpConnection } from "../../core/ports/http.ts";
 import type { Clock } from "../../core/ports/ports.ts";
-import { printWarning } from "../../core/values/printable.ts";
-import { addRoutes, type RouteApp } from "../add_routes.ts";
 import type { Answers } from "../answers.ts";
 import { type Route, route } from "../route.ts";
 import { pageFields } from "../page.ts";
 import { textLike } from "../schemas.ts";
 import { SSE_HEADERS, sseResponse, type SseSource, sseText } from "../sse.ts";
 
-/** Where a host's API has these routes; {@link jobRoutes} serves them without it. */
-const API_PATH = "/api/v1";
-
 /** The jobs that the routes work with. */
-interface JobsApi {
+export interface JobsApi {
   readonly jobs: JobsClient;
   readonly clock: Clock;
   /** The scope whose jobs the caller sees; absent for the jobs without one. */
@@ -40,7 +32,8 @@ const agentName = textLike(/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/, "It is no name 
 const namedJob = v.strictObject({ id: jobId });
 const flag = v.exactOptional(v.picklist(["true", "false"]));
 
-const JOB_ROUTES: readonly Route<JobsApi>[] = [
+/** The routes, on any jobs. */
+export const JOB_ROUTES: readonly Route<JobsApi>[] = [
   route({
     method: "POST",
     path: "/api/v1/agents/{agent}",
@@ -145,49 +138,6 @@ export const HOST_JOB_ROUTES: readonly Route[] = JOB_ROUTES.map((route) => ({
   ...route,
   run: (input, { host }) => route.run(input, { jobs: jobsOf(host), clock: host.view.clock }),
 }));
-
-/** Options of {@link jobRoutes}. */
-export interface JobRoutesOptions {
-  /** From `createJobs()`, or `host.jobs`. */
-  readonly jobs: JobsClient;
-  /** Times the comment lines that keep a quiet stream open. */
-  readonly clock: Clock;
-  /** Returns the scope whose jobs a request may see. Default: the jobs without a scope. */
-  readonly scope?: (request: Request) => string | undefined | Promise<string | undefined>;
-  /** Receives failures that are no answer to a request. Default: `console.error`. */
-  readonly onWarning?: (message: string) => void;
-}
-
-/** A Hono app, or anything that is mounted like one. */
-export interface JobRoutes {
-  /** Answers a request; failures are answers too. */
-  fetch(request: Request): Response | Promise<Response>;
-}
-
-/**
- * Returns the routes:
- *
- * - `POST /agents/:name` runs an agent and answers with its result, or with its events when `?stream=true`;
- * - `POST /agents/:name?async=true` starts a job and answers 202 with `{ jobId }`;
- * - `GET /jobs`, with `?status=`, `?agentName=`, `?limit=` and `?cursor=`; `GET /jobs/:id`; `GET /jobs/:id/stream`;
- * - `POST /jobs/:id/cancel`; `DELETE /jobs/:id`.
- *
- * A failure is answered as `application/problem+json`.
- */
-export function jobRoutes({ jobs, clock, scope = () => undefined, onWarning }: JobRoutesOptions): JobRoutes {
-  const app: RouteApp = new Hono();
-  addRoutes(app, JOB_ROUTES, {
-    clock,
-    prefix: API_PATH,
-    warn: onWarning ?? printWarning,
-    async api(_, request) {
-      const scopeId = await scope(request);
-      return { jobs, clock, ...(scopeId !== undefined && { scopeId }) };
-    },
-  });
-  const connection = ({ signal }: Request): Pick<HttpConnection, "signal"> => ({ signal });
-  return { fetch: (request) => app.fetch(request, connection(request) as HttpConnection) };
-}
 
 function jobsOf(host: Host): JobsClient {
   const jobs = host.view.jobs();
