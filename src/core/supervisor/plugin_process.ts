@@ -29,6 +29,9 @@ import { startFailure } from "./start_failure.ts";
 import { endingOf } from "../values/ending_of.ts";
 import type { SecretMask } from "../values/secret_mask.ts";
 
+/** A plugin that does not answer a message about its projects may have taken it for a notification. */
+const PROJECTS_TIMEOUT_MS = 2000;
+
 /** How a process reports to its instance. */
 export interface PluginProcessOptions extends
   Pick<
@@ -220,6 +223,12 @@ export class PluginProcess {
   /** Sends a notification, unless the plugin no longer reads. */
   notify(method: string, params: unknown): void {
     quietly(() => this.dialect.notify(method, params));
+  }
+
+  /** Says what became of a project, in the way the plugin takes it; its answer, or that it gives none, changes nothing. */
+  tell({ projects }: PluginProfile, method: string, params: Readonly<Record<string, unknown>>): void {
+    if (projects === "notified") this.notify(method, params);
+    else if (projects === "asked") this.dialect.ask?.(method, params, PROJECTS_TIMEOUT_MS).catch(() => {});
   }
 
   /** Resolves when every call has its answer, or the process has ended, or `ms` have passed. */
