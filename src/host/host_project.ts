@@ -10,6 +10,7 @@ import { type OperatorConfig, readOperatorConfig } from "../core/project/operato
 import { referenceReader } from "../core/project/references.ts";
 import { netRuleWarnings } from "../core/project/net_rule_warnings.ts";
 import type { Issue, ResolvedInstance } from "../core/project/types.ts";
+import type { KnobPlaces } from "./check_knob.ts";
 
 /** Folders of a project, of the operator and of plugins. */
 export interface HostPlaces {
@@ -28,6 +29,8 @@ export interface HostProject extends Pick<LoadedProject, "project" | "resolved" 
   readonly operator: OperatorConfig;
   /** Rules of the operator that limit nobody, as far as this project and the installed plugins show. */
   readonly ruleWarnings: readonly Issue[];
+  /** The machine that values of knobs must fit. */
+  readonly knobPlaces: Omit<KnobPlaces, "files">;
   /** Whether an instance may run: the embedder vouches for it, or the operator enabled it. */
   isEnabled(instance: ResolvedInstance): boolean;
 }
@@ -60,6 +63,7 @@ export async function loadHostProject({ dir, home, plugins, runtime }: HostPlace
   return {
     ...loaded,
     operator,
+    knobPlaces: { dir, home, models: local.models },
     ruleWarnings: netRuleWarnings(operator.netRules, [...known, ...others]),
     isEnabled: ({ package: pkg, plugin }) =>
       Object.hasOwn(plugins, pkg) || (local.records.get(plugin)?.enabled ?? false),
