@@ -19,6 +19,8 @@ export interface Problem {
   readonly detail: string;
   /** Code of the error table, for a program. */
   readonly code: string;
+  /** Its number in JSON-RPC, as on the wire to plugins; the plugin's own number for an error of a plugin. */
+  readonly rpc: number;
   /** The next step, for a person. */
   readonly hint?: string;
   /** Facts for a program; their shape depends on the code. */
@@ -78,6 +80,7 @@ export function problemResponse(
     status,
     detail,
     code,
+    rpc,
     ...(hint !== undefined && { hint }),
     ...(data !== undefined && { data }),
   };

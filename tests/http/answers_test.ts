@@ -126,7 +126,7 @@ test("an answer that is not as documented fails the test that got it: a field to
   }
   assert.throws(() => checkAnswer("GET", "/healthz", { ...answer, status: 204 }), /status is not documented/);
   assert.throws(() => checkAnswer("GET", "/healthz", { ...answer, type: "text/html" }), /media type is not documented/);
-  const problem = { type: "x", title: "x", status: 400, detail: "x", code: "plugin.unknown" };
+  const problem = { type: "x", title: "x", status: 400, detail: "x", code: "plugin.unknown", rpc: -32602 };
   const failed = { status: 400, type: "application/problem+json", body: problem };
   assert.throws(() => checkAnswer("GET", "/healthz", failed), /code is not documented/);
   checkAnswer("GET", "/healthz", { ...failed, body: { ...problem, code: "http.input_invalid" } });

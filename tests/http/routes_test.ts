@@ -394,3 +394,11 @@ test("USUAL is what the other tests stand on: its plugin knows the operator's se
     SECRET,
   );
 });
+
+test("K-017 K-070 a problem carries the JSON-RPC number of its failure, the plugin's own where a plugin failed", async () => {
+  await using s = await served();
+  const unknown = await s.ask("/api/v1/plugins/nobody");
+  assert.deepEqual([unknown.body.code, unknown.body.rpc], ["plugin.unknown", -32602]);
+  const missing = await s.ask(`${PLUGIN}/call/echo.no_such_method`);
+  assert.equal(missing.body.rpc, -32601);
+});

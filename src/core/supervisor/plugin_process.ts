@@ -30,7 +30,7 @@ import { endingOf } from "../values/ending_of.ts";
 import type { SecretMask } from "../values/secret_mask.ts";
 
 /** A plugin that does not answer a message about its projects may have taken it for a notification. */
-const PROJECTS_TIMEOUT_MS = 2000;
+const PROJECTS_TIMEOUT_MS = 10_000;
 
 /** How a process reports to its instance. */
 export interface PluginProcessOptions extends

@@ -3387,6 +3387,10 @@ export const OPENAPI_TEXT: string = `{
             "description": "Code of the error table, for a program.",
             "type": "string"
           },
+          "rpc": {
+            "description": "Its number in JSON-RPC, as on the wire to plugins; the plugin's own number for an error of a plugin.",
+            "type": "number"
+          },
           "hint": {
             "description": "The next step, for a person.",
             "type": "string"
@@ -3400,7 +3404,8 @@ export const OPENAPI_TEXT: string = `{
           "title",
           "status",
           "detail",
-          "code"
+          "code",
+          "rpc"
         ],
         "additionalProperties": false
       },
