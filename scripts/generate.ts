@@ -25,6 +25,7 @@ import { pythonSdkFiles } from "./generators/python_sdk.ts";
 import relayModule from "./generators/relay_module.ts";
 import requirements from "./generators/requirements.ts";
 import sdkModule from "./generators/sdk_module.ts";
+import { sdkPackage } from "./generators/sdk_package.ts";
 import storageProgram from "./generators/storage_program.ts";
 
 /** A file that is made from the sources. */
@@ -39,6 +40,7 @@ export interface Generator {
 export const generators: readonly Generator[] = [
   ...hookspecFiles,
   ...kindsExample,
+  ...sdkPackage,
   manifestSchema,
   sdkModule,
   relayModule,

@@ -3,8 +3,9 @@
  *
  * @module
  */
+import { Callers } from "../core/values/caller.ts";
 import { type Audit, createAudit } from "../core/audit/audit.ts";
-import { maskedAudit } from "../core/audit/masked_audit.ts";
+import { callersAudit, maskedAudit } from "../core/audit/masked_audit.ts";
 import { openTrails } from "../core/audit/open_trails.ts";
 import { HostError } from "../core/errors/host_error.ts";
 import type { Recorder } from "../core/wire/tape/record_tape.ts";
@@ -196,7 +197,8 @@ async function layGround(options: HostCoreOptions, loaded: HostProject, tracing:
   for (const warning of loaded.ruleWarnings) warn(warningLine(warning));
   const [model, secrets] = [new HostModel(loaded.resolved), new SecretMask()];
   const trails = openTrails({ home, project: projectId, runtime, ...loaded.operator.audit });
-  const audit = maskedAudit(createAudit({ clock, sinks: options.audit ?? [trails] }), secrets);
+  const callers = new Callers(runtime.callers);
+  const audit = callersAudit(maskedAudit(createAudit({ clock, sinks: options.audit ?? [trails] }), secrets), callers);
   const pins = new HostPins({ home, runtime, model, audit, warn });
   await pins.load(loaded.resolved.instances);
   return {
@@ -220,11 +222,11 @@ async function layGround(options: HostCoreOptions, loaded: HostProject, tracing:
     logs: pluginLogs({ home, runtime }),
     compactions: new CompactionLog(),
     contextOf: (agent, session) => ({
-      operator_id: operatorId,
+      operator_id: callers.current?.operatorId ?? operatorId,
       project_id: projectId,
       agent_path: model.agent(agent).path,
       session_id: session,
-      request_id: ids.create("req"),
+      request_id: callers.current?.requestId ?? ids.create("req"),
     }),
   };
 }

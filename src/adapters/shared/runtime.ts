@@ -44,6 +44,7 @@ export function composeRuntime({ version, indexOfNewline, permissions, ...facts 
     databases,
     network,
     asyncStorage: new AsyncLocalStorage<unknown>(),
+    callers: new AsyncLocalStorage<unknown>(),
     missingPermissions: () => [],
     env: (variable) => process.env[variable] ?? null,
     ...permissions,

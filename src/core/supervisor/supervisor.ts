@@ -6,6 +6,7 @@
 import { type Audit, createAudit } from "../audit/audit.ts";
 import { maskedAudit } from "../audit/masked_audit.ts";
 import { asHostError, HostError } from "../errors/host_error.ts";
+import { Callers } from "../values/caller.ts";
 import { SecretMask } from "../values/secret_mask.ts";
 import { PluginInstance } from "./instance.ts";
 import type { InstanceOptions } from "./instance_options.ts";
@@ -26,7 +27,13 @@ export function createSupervisor(
   const audit = given ?? maskedAudit(createAudit({ clock, sinks: options.audit ?? [] }), secrets);
   const instances = new Map<string, PluginInstance>();
   const listeners = new Set<(notification: PluginNotification) => void>();
-  const contextDefaults = { operatorId, requestId: () => ids.create("req") };
+  const callers = new Callers(runtime.callers);
+  const contextDefaults = {
+    get operatorId() {
+      return callers.current?.operatorId ?? operatorId;
+    },
+    requestId: () => callers.current?.requestId ?? ids.create("req"),
+  };
 
   function find(instance: string): PluginInstance {
     const found = instances.get(instance);
