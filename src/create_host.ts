@@ -8,7 +8,6 @@ import { detectRuntime } from "./adapters/default.ts";
 import { requirePermissions } from "./core/cage/require_permissions.ts";
 import { checkHome, homeFolder } from "./core/files/home.ts";
 import type { Runtime } from "./core/ports/ports.ts";
-import { checkHostOptions } from "./host/host_options.ts";
 import type { ControlSocket } from "./host/host_rooms.ts";
 import type { Host, HostOptions } from "./host/types.ts";
 
@@ -31,6 +30,7 @@ import type { Host, HostOptions } from "./host/types.ts";
  * `cage.no_permission` on a Deno without the permissions that the host needs.
  */
 export async function createHost(options: HostOptions): Promise<Host> {
+  const { checkHostOptions } = await import("./host/host_options.ts");
   checkHostOptions(options);
   const runtime = options.runtime ?? await detectRuntime();
   requirePermissions(runtime.missingPermissions(options.home ?? null)); // First: the environment is one of them.

@@ -212,11 +212,7 @@ async function layGround(options: HostCoreOptions, loaded: HostProject, tracing:
     warn,
     tracing,
     emitter: options.events
-      ? createEmitter({
-        level: options.events.level ?? "summary",
-        clock,
-        onError: listenerWarning(warn),
-      })
+      ? createEmitter({ level: "summary", ...options.events, clock, onError: listenerWarning(warn) })
       : null,
     storage: hostStorage({ runtime, home, operator: loaded.operator }),
     logs: pluginLogs({ home, runtime }),

@@ -8,9 +8,9 @@ import type { Clock } from "../core/ports/ports.ts";
 import { isMap } from "../core/values/plain_data.ts";
 import type { TokenUsage } from "../events/types.ts";
 import { agentHooks } from "../hooks/agent/agent_hooks.ts";
-import type { AgentContext, RunResult } from "../jobs/agent.ts";
+import type { AgentContext, AgentSteps, RunResult } from "../jobs/agent.ts";
 import type { JobsClient } from "../jobs/jobs.ts";
-import type { Host, HostAgentContext } from "./types.ts";
+import type { Host } from "./types.ts";
 
 /** The host around the steps of one run. */
 interface StepPorts {
@@ -22,7 +22,7 @@ interface StepPorts {
 }
 
 /** The steps of a run, and the tokens that its calls of models used. */
-export interface RunSteps extends Pick<HostAgentContext, "delegate" | "callModel"> {
+export interface RunSteps extends AgentSteps {
   /** Null while no model was called. */
   usage(): TokenUsage | null;
 }

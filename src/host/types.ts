@@ -10,7 +10,7 @@ import type { CompactionResult, Injection } from "../core/compaction/types.ts";
 import type { HostError } from "../core/errors/host_error.ts";
 import type { EmittedEvents, EmittedName, EventName, Events } from "../events/types.ts";
 import type { ConsentAnswer, ConsentRequest } from "../packages/install/consent_types.ts";
-import type { AgentContext, AgentRun, RunResult } from "../jobs/agent.ts";
+import type { AgentContext, AgentRun, AgentSteps } from "../jobs/agent.ts";
 import type { Jobs, JobsOptions } from "../jobs/jobs.ts";
 import type { HookEngine } from "../hooks/engine/engine.ts";
 import type { HookReport } from "../hooks/sources/plugin/plugin_scope.ts";
@@ -205,7 +205,7 @@ export interface CompactionRequest {
 }
 
 /** The context of one run of an agent: its job, its session and its tools. */
-export interface HostAgentContext extends AgentContext {
+export interface HostAgentContext extends AgentContext, AgentSteps {
   /** The session: its id is `conversationId`. Open for the run; one that was opened for it closes with it. */
   readonly session: Session;
   /** Tools of the run's agent. */
@@ -219,19 +219,6 @@ export interface HostAgentContext extends AgentContext {
       options?: Omit<ToolCallOptions, "agent">,
     ): Promise<unknown>;
   };
-  /**
-   * Hands work to another agent of this program, in the same session and until the run is aborted: a subagent by its
-   * name, or any agent by its path. Fires `SubagentStart` and `SubagentStop`, and emits `delegate:start` and
-   * `delegate:end`, whose output is empty when the other agent failed.
-   *
-   * @throws {HostError} `jobs.agent_unknown`, `jobs.run_failed`, or `tool.blocked` when a handler blocks it.
-   */
-  delegate(agent: string, input: string): Promise<RunResult>;
-  /**
-   * Calls a model: resolves with what `call` resolves with, and emits `model:call` with the time and the tokens in its
-   * `usage` (as the AI SDK, OpenAI and Anthropic name them). A run whose answer names no usage has the sum of these.
-   */
-  callModel<T>(model: string, call: () => T | Promise<T>): Promise<T>;
 }
 
 /** The host an agent author embeds. */

@@ -29,9 +29,6 @@ import { startFailure } from "./start_failure.ts";
 import { endingOf } from "../values/ending_of.ts";
 import type { SecretMask } from "../values/secret_mask.ts";
 
-/** A plugin that does not answer a message about its projects may have taken it for a notification. */
-const PROJECTS_TIMEOUT_MS = 10_000;
-
 /** How a process reports to its instance. */
 export interface PluginProcessOptions extends
   Pick<
@@ -225,10 +222,10 @@ export class PluginProcess {
     quietly(() => this.dialect.notify(method, params));
   }
 
-  /** Says what became of a project, in the way the plugin takes it; its answer, or that it gives none, changes nothing. */
+  /** Says what became of a project, in the way the plugin takes it. It may refuse, or take a request for a notification. */
   tell({ projects }: PluginProfile, method: string, params: Readonly<Record<string, unknown>>): void {
     if (projects === "notified") this.notify(method, params);
-    else if (projects === "asked") this.dialect.ask?.(method, params, PROJECTS_TIMEOUT_MS).catch(() => {});
+    else if (projects === "asked") this.dialect.ask?.(method, params, 10_000).catch(() => {});
   }
 
   /** Resolves when every call has its answer, or the process has ended, or `ms` have passed. */

@@ -28,12 +28,7 @@ export function createSupervisor(
   const instances = new Map<string, PluginInstance>();
   const listeners = new Set<(notification: PluginNotification) => void>();
   const callers = new Callers(runtime.callers);
-  const contextDefaults = {
-    get operatorId() {
-      return callers.current?.operatorId ?? operatorId;
-    },
-    requestId: () => callers.current?.requestId ?? ids.create("req"),
-  };
+  const requestId = (): string => callers.current?.requestId ?? ids.create("req");
 
   function find(instance: string): PluginInstance {
     const found = instances.get(instance);
@@ -84,7 +79,10 @@ export function createSupervisor(
     // Not async: one promise less on the path that every call takes.
     call(id, method, params = {}, callOptions = {}) {
       try {
-        const context = callContext(callOptions.context ?? {}, contextDefaults);
+        const context = callContext(callOptions.context ?? {}, {
+          operatorId: callers.current?.operatorId ?? operatorId,
+          requestId,
+        });
         return find(id).call(method, params, context, callOptions);
       } catch (error) {
         return Promise.reject(asHostError(error));
