@@ -4,7 +4,6 @@
  *
  * @module
  */
-import { ANYTHING, checkOptions, FUNCTION, oneOf, type OptionChecks, POSITIVE } from "../core/values/check_options.ts";
 import { timestamps } from "../core/values/timestamps.ts";
 import { plainCopy } from "./plain_copy.ts";
 import {
@@ -62,21 +61,17 @@ export interface Emitter {
   readonly waiting: number;
 }
 
-const CHECKS: OptionChecks<EmitterOptions> = {
-  level: oneOf("summary", "trace"),
-  clock: ANYTHING,
-  onError: FUNCTION,
-  maxWaiting: POSITIVE,
-  maxWaitingChars: POSITIVE,
-};
-
 /**
  * Returns an emitter without subscribers. Where no events are configured there is none: a host holds null.
  *
- * @throws {HostError} `host.option_invalid`
+ * @throws {TypeError} when there is no such level, {RangeError} when nothing could wait.
  */
 export function createEmitter(options: EmitterOptions): Emitter {
-  checkOptions("createEmitter()", options, CHECKS);
+  const { level, maxWaiting = 1, maxWaitingChars = 1 } = options;
+  if (level !== "summary" && level !== "trace") {
+    throw new TypeError(`There is no level ${JSON.stringify(level)} of events: pass "summary" or "trace"`);
+  }
+  if (!(maxWaiting > 0 && maxWaitingChars > 0)) throw new RangeError("maxWaiting and maxWaitingChars are above 0");
   return new QueueingEmitter(options);
 }
 
