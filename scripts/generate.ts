@@ -12,6 +12,7 @@ import conformance from "./generators/conformance.ts";
 import consoleFiles from "./generators/console_files.ts";
 import errorCodes from "./generators/error_codes.ts";
 import { hookspecFiles } from "./generators/hookspec.ts";
+import { kindsExample } from "./generators/kinds_example.ts";
 import kernelFilesProgram from "./generators/kernel_files_program.ts";
 import manifestSchema from "./generators/manifest_schema.ts";
 import notesSdkDts from "./generators/notes_sdk_dts.ts";
@@ -25,6 +26,7 @@ import { pythonSdkFiles } from "./generators/python_sdk.ts";
 import relayModule from "./generators/relay_module.ts";
 import requirements from "./generators/requirements.ts";
 import sdkModule from "./generators/sdk_module.ts";
+import { sdkPackage } from "./generators/sdk_package.ts";
 import storageProgram from "./generators/storage_program.ts";
 
 /** A file that is made from the sources. */
@@ -38,6 +40,8 @@ export interface Generator {
 /** Every generated file. */
 export const generators: readonly Generator[] = [
   ...hookspecFiles,
+  ...kindsExample,
+  ...sdkPackage,
   manifestSchema,
   sdkModule,
   relayModule,

@@ -26,10 +26,12 @@ import type { Host, HostOptions } from "./host/types.ts";
  * session.record({ role: "user", content: "What do you know of me?" });
  * console.log(systemPrompt, host.tools("primary"));
  * ```
- * @throws {HostError} `project.*`, `local.*` or `config.*` when a file of the project or the operator cannot be used;
+ * @throws {HostError} `host.option_invalid` for an option that there is not, or that cannot have its value; `project.*`, `local.*` or `config.*` when a file of the project or the operator cannot be used;
  * `cage.no_permission` on a Deno without the permissions that the host needs.
  */
 export async function createHost(options: HostOptions): Promise<Host> {
+  const { checkHostOptions } = await import("./host/host_options.ts");
+  checkHostOptions(options);
   const runtime = withJs(options.runtime ?? await detectRuntime(), options.js);
   requirePermissions(runtime.missingPermissions(options.home ?? null)); // First: the environment is one of them.
   const home = homeFolder(options.home === undefined ? undefined : resolve(options.home), runtime.env);

@@ -96,7 +96,7 @@ function JobStream({ id }: { id: string }): JSX.Element {
   const [events, setEvents] = useState<readonly ServerEvent[]>([]);
   useEffect(() => {
     const over = new AbortController();
-    follow(pathOf("/api/v1/jobs/{id}/stream", { id }), {
+    follow(`${pathOf("/api/v1/jobs/{id}/stream", { id })}?unnamed=false`, {
       signal: over.signal,
       onEvent: (more) => setEvents((old) => [...old, ...more].slice(-500)),
     }).catch(() => {}); // The list above shows the status of the job.

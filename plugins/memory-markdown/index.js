@@ -156,6 +156,8 @@ class WirePlugin {
       this.#end(0);
     } else if (method === "system.cancel" && isRecord(params)) {
       this.#calls.get(params.id)?.abort("cancelled");
+    } else if (method.startsWith("projects.")) {
+      this.#project(method, isRecord(params) ? params : {});
     } else if (method === "system.rate_limited") {
       this.log.warn("The host drops notifications: too many a second");
     }
@@ -196,7 +198,7 @@ class WirePlugin {
       this.#capabilities = capabilities.filter((one) => typeof one === "string");
     }
     const methods = [...this.#handlers.keys()].filter((method) => !method.startsWith(HOOK_PREFIX));
-    const features = ["cancel", "progress"];
+    const features = ["cancel", "progress", "projects"];
     this.#answer(id, {
       name,
       version,
@@ -206,6 +208,22 @@ class WirePlugin {
       capabilities_used: capabilitiesUsed,
       features,
     });
+  }
+  async #project(method, { project, config }) {
+    const { onProjectActivated, onProjectDeactivated } = this.#definition;
+    if (typeof project !== "string") {
+      return;
+    }
+    try {
+      if (method === "projects.activated") {
+        await onProjectActivated?.(project, isRecord(config) ? config : {});
+      }
+      if (method === "projects.deactivated") {
+        await onProjectDeactivated?.(project);
+      }
+    } catch (error) {
+      this.log.error(`The handler of ${method} failed`, { error });
+    }
   }
   #configure(id, config) {
     this.#configTurn = this.#configTurn.then(async () => {

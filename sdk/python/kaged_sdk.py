@@ -185,6 +185,7 @@ class Plugin:
         self._capabilities_used = list(capabilities_used)
         self._handlers: dict[str, Handler] = {}
         self._take_config: Callable[[dict], Any] = lambda config: None
+        self._projects: dict = {}
         self._last_words: Callable[[], Any] = lambda: None
         self._config: dict = {}
         self._capabilities: list = []
@@ -222,6 +223,16 @@ class Plugin:
     def on_config_update(self, take: Callable[[dict], Any]) -> Callable[[dict], Any]:
         """Takes each new config; what it raises refuses the config (-32004) with its message."""
         self._take_config = take
+        return take
+
+    def on_project_activated(self, take: Callable[[str, dict], Any]) -> Callable[[str, dict], Any]:
+        """Runs with each project that uses the plugin, once it is loaded or loaded again, and the plugin's config."""
+        self._projects["projects.activated"] = take
+        return take
+
+    def on_project_deactivated(self, take: Callable[[str], Any]) -> Callable[[str], Any]:
+        """Runs with a project that no longer uses the plugin; `on_shutdown` may follow at once."""
+        self._projects["projects.deactivated"] = lambda project, config: take(project)
         return take
 
     def on_shutdown(self, last_words: Callable[[], Any]) -> Callable[[], Any]:
@@ -366,6 +377,9 @@ class Plugin:
                 call = self._calls.get(params.get("id"))
             if call:
                 call._stop()
+        elif method in self._projects and isinstance(params, dict) and isinstance(params.get("project"), str):
+            config = params.get("config") if isinstance(params.get("config"), dict) else {}
+            self._handler_pool.submit(self._tell, method, params["project"], config)
         elif method == "system.rate_limited":
             self.log.warn("The host drops notifications: too many a second")
 
@@ -402,8 +416,14 @@ class Plugin:
             "methods": [name for name in self._handlers if not name.startswith(HOOK_PREFIX)],
             "notifications": self._notifications,
             "capabilities_used": self._capabilities_used,
-            "features": ["cancel", "progress"],
+            "features": ["cancel", "progress", "projects"],
         })
+
+    def _tell(self, method: str, project: str, config: dict) -> None:
+        try:
+            self._finish(self._projects[method](project, config))
+        except BaseException as error:  # Nobody waits for it.
+            self.log.error(f"The handler of {method} failed", error=_message_of(error))
 
     def _configure(self, request_id: Any, config: dict) -> None:
         self._config_thread = threading.get_ident()

@@ -4,6 +4,7 @@
  * @module
  */
 import type { AnyEvent, EmittedEvents, EmittedName, TokenUsage } from "../events/types.ts";
+import { checkOptions, FUNCTION, listOf, oneOf, type OptionChecks, TEXT } from "../core/values/check_options.ts";
 import { printable } from "../core/values/printable.ts";
 import { type EventSource, hearEvents } from "./event_source.ts";
 
@@ -16,6 +17,12 @@ export interface ConsoleLoggerOptions {
   /** Takes each line. Default: `console.log`. */
   readonly write?: (line: string) => void;
 }
+
+const CHECKS: OptionChecks<ConsoleLoggerOptions> = {
+  events: listOf(TEXT),
+  format: oneOf("pretty", "json"),
+  write: FUNCTION,
+};
 
 /**
  * Prints events as they happen; the returned function ends it.
@@ -34,9 +41,10 @@ export interface ConsoleLoggerOptions {
  * await Promise.resolve();
  * assert.deepEqual(lines, ["[tool]  searchEmails called by email-checker (890ms)"]);
  * ```
- * @throws {HostError} `addons.unknown_event` for a name that no event has.
+ * @throws {HostError} `addons.unknown_event` for a name that no event has, `addons.invalid_option`.
  */
 export function createConsoleLogger(source: EventSource, options: ConsoleLoggerOptions = {}): () => void {
+  checkOptions("createConsoleLogger()", options, CHECKS, "addons.invalid_option");
   const { events, format = "pretty", write = (line) => console.log(line) } = options;
   const line = format === "json" ? jsonLine : prettyLine;
   return hearEvents(source, events, (event) => write(line(event)));

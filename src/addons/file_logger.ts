@@ -9,6 +9,17 @@ import { files as systemFiles } from "../adapters/shared/files.ts";
 import { HostError, messageOf } from "../core/errors/host_error.ts";
 import type { EmittedName } from "../events/types.ts";
 import type { Clock, Files } from "../core/ports/ports.ts";
+import {
+  checkOptions,
+  FUNCTION,
+  listOf,
+  OBJECT,
+  type OptionCheck,
+  type OptionChecks,
+  POSITIVE,
+  TEXT,
+} from "../core/values/check_options.ts";
+import { isMap } from "../core/values/plain_data.ts";
 import { type EventSource, hearEvents, warner } from "./event_source.ts";
 
 /** The folder of the files, and the events that are written. */
@@ -39,6 +50,20 @@ export interface FileLogger extends AsyncDisposable {
   readonly lastError: string | null;
 }
 
+const ROTATION: OptionCheck = {
+  wanted: '"daily" or { maxSize }',
+  fits: (value) => value === "daily" || isMap(value) && Object.keys(value).join() === "maxSize",
+};
+
+const CHECKS: OptionChecks<FileLoggerOptions> = {
+  dir: TEXT,
+  rotation: ROTATION,
+  events: listOf(TEXT),
+  maxWaiting: POSITIVE,
+  onWarning: FUNCTION,
+  runtime: OBJECT,
+};
+
 /**
  * Writes events to files as they happen, with all their fields, prompts and answers included; only this user may read the
  * files. No failure reaches the agent: while the disk is full events wait, then they are dropped, and a line `{"type":"log:lost","count":…}` stands in their place.
@@ -46,6 +71,7 @@ export interface FileLogger extends AsyncDisposable {
  * @throws {HostError} `addons.unknown_event` or `addons.invalid_option`.
  */
 export function createFileLogger(source: EventSource, options: FileLoggerOptions): FileLogger {
+  checkOptions("createFileLogger()", options, CHECKS, "addons.invalid_option");
   const { rotation = "daily", maxWaiting = 8 * 1024 * 1024 } = options;
   const { files, clock } = options.runtime ?? { files: systemFiles, clock: systemClock };
   const dir = resolve(options.dir);

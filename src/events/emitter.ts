@@ -61,8 +61,17 @@ export interface Emitter {
   readonly waiting: number;
 }
 
-/** Returns an emitter without subscribers. Where no events are configured there is none: a host holds null. */
+/**
+ * Returns an emitter without subscribers. Where no events are configured there is none: a host holds null.
+ *
+ * @throws {TypeError} when there is no such level, {RangeError} when nothing could wait.
+ */
 export function createEmitter(options: EmitterOptions): Emitter {
+  const { level, maxWaiting = 1, maxWaitingChars = 1 } = options;
+  if (level !== "summary" && level !== "trace") {
+    throw new TypeError(`There is no level ${JSON.stringify(level)} of events: pass "summary" or "trace"`);
+  }
+  if (!(maxWaiting > 0 && maxWaitingChars > 0)) throw new RangeError("maxWaiting and maxWaitingChars are above 0");
   return new QueueingEmitter(options);
 }
 

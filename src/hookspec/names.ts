@@ -56,8 +56,8 @@ const GO_WORDS: readonly string[] =
 /** Names that generated files use themselves. */
 const TYPE_WORDS: readonly string[] =
   `Any BaseModel Dict DispatchClass False Field HOOKS HookMetadata HookName HookPayloads HookSchemas Hooks KIND Kind
-  KindAPIVersion List Literal None Optional PayloadSchema PayloadVerdict Promise Protocol Readonly Record True
-  Union`.split(/\s+/);
+  KindAPIVersion List Literal None Optional PayloadSchema PayloadVerdict Promise Protocol Readonly Record
+  StrictBool StrictFloat StrictInt StrictStr True Union`.split(/\s+/);
 
 /** Whether no field may have this name. */
 export function isReservedField(name: string): boolean {

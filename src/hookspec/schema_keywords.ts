@@ -8,12 +8,10 @@
 export const ANNOTATIONS: readonly string[] = [
   "title",
   "description",
-  "default",
   "examples",
   "deprecated",
   "readOnly",
   "writeOnly",
-  "format",
   "$comment",
 ];
 
@@ -24,9 +22,9 @@ export const ROOT_KEYWORDS: readonly string[] = ["$schema", "$defs"];
 export const TYPE_KEYWORDS: Readonly<Record<string, readonly string[]>> = {
   null: [],
   boolean: [],
-  string: ["minLength", "maxLength"],
-  integer: ["minimum", "maximum"],
-  number: ["minimum", "maximum"],
+  string: ["minLength", "maxLength", "format"],
+  integer: ["minimum", "maximum", "format"],
+  number: ["minimum", "maximum", "format"],
   array: ["items", "minItems", "maxItems"],
   object: ["properties", "required", "additionalProperties"],
 };
@@ -46,6 +44,7 @@ export const INSTEAD: Readonly<Record<string, string>> = {
   oneOf: "Use anyOf",
   allOf: "Write the fields out, or refer to one schema",
   definitions: "Use $defs",
+  default: "Write it beside the type of a field, in properties",
   $id: "Leave it out: a file is named by its path",
   pattern: "Say it in the description: languages differ in what a pattern means",
   exclusiveMinimum: "Use minimum",

@@ -10,6 +10,7 @@ import { shown } from "../core/values/shown_value.ts";
 import type { DocumentPath } from "../core/documents/places.ts";
 import { FIELD_NAME, isReservedField, isReservedType, pascalCase } from "./names.ts";
 import { ANNOTATIONS, DIALECT, INSTEAD, ROOT_KEYWORDS, TYPE_KEYWORDS, TYPE_MAKING } from "./schema_keywords.ts";
+import { fitsType } from "./fits_type.ts";
 import { type FoundSchema, resolveSchema } from "./schema_path.ts";
 import { oneLine, type SpecDocument } from "./spec_document.ts";
 import type { NamedType, RecordShape, SpecField, SpecType } from "./types.ts";
@@ -112,14 +113,14 @@ export class SchemaReader {
   #typed(type: string, schema: Schema, spot: Spot, name: string): SpecType {
     switch (type) {
       case "string":
-        return { type, ...bounds(schema, spot, ["minLength", "maxLength"]) };
+        return { type, ...bounds(schema, spot, "minLength", "maxLength"), ...formatOf(schema, spot) };
       case "integer":
       case "number":
-        return { type, ...bounds(schema, spot, ["minimum", "maximum"]) };
+        return { type, ...bounds(schema, spot, "minimum", "maximum"), ...formatOf(schema, spot) };
       case "array": {
         const items = Object.hasOwn(schema, "items") ? schema.items : true;
         const item = this.#type(items, below(spot, "items"), `${name}Item`);
-        return { type: "list", items: item, ...bounds(schema, spot, ["minItems", "maxItems"]) };
+        return { type: "list", items: item, ...bounds(schema, spot, "minItems", "maxItems") };
       }
       case "object": {
         if (Object.hasOwn(schema, "properties")) {
@@ -146,7 +147,9 @@ export class SchemaReader {
     }
     const fields: SpecField[] = [];
     const taken = new Set<string>();
-    for (const [field, inner] of Object.entries(isMap(properties) ? properties : {})) {
+    for (const [field, value] of Object.entries(isMap(properties) ? properties : {})) {
+      const { default: absent, ...rest } = isMap(value) ? value : {};
+      const inner = isMap(value) ? rest : value;
       const at = below(below(spot, "properties"), field);
       if (!FIELD_NAME.test(field)) {
         fault(at, "hookspec.invalid_name", `Field ${shown(field)} is no name in every language`);
@@ -155,11 +158,16 @@ export class SchemaReader {
         fault(at, "hookspec.name_taken", `Two fields are "${pascalCase(field)}" in Go`);
       }
       taken.add(pascalCase(field));
+      const type = this.#type(inner, at, name + pascalCase(field));
+      if (absent !== undefined && !fitsType(absent, type, this.#types)) {
+        fault(below(at, "default"), "hookspec.invalid_schema", `Default ${shown(absent)} is not of the field's type`);
+      }
       fields.push({
         name: field,
         description: isMap(inner) ? descriptionOf(inner, at) : "",
         isRequired: isList && (required as string[]).includes(field),
-        type: this.#type(inner, at, name + pascalCase(field)),
+        type,
+        ...(absent !== undefined && { default: absent }),
       });
     }
     return { type: "record", fields, isOpen: additionalProperties !== false };
@@ -194,7 +202,7 @@ function checkKeywords(schema: Schema, spot: Spot): boolean {
   if (Array.isArray(schema.type) && (types.length === 0 || new Set(types).size < types.length)) {
     refuse("hookspec.invalid_schema", "type", "type is not a list of types that differ");
   }
-  const allowed = form ? [form, ...(form === "const" || form === "enum" ? ["type"] : [])] : [
+  const allowed = form ? [form, ...(form === "const" || form === "enum" ? ["type", "format"] : [])] : [
     "type",
     ...types.flatMap((type) => Object.hasOwn(TYPE_KEYWORDS, String(type)) ? TYPE_KEYWORDS[String(type)]! : []),
   ];
@@ -216,7 +224,7 @@ function choice(schema: Schema, spot: Spot): SpecType {
   const values = Object.hasOwn(schema, "enum") ? schema.enum : [schema.const];
   const isTexts = Array.isArray(values) && values.length > 0 && values.every(isWellFormedText);
   if (isTexts && new Set(values).size === values.length && (schema.type ?? "string") === "string") {
-    return { type: "string", values: values as string[] };
+    return { type: "string", values: values as string[], ...formatOf(schema, spot) };
   }
   const message = "A choice is a list of texts that differ";
   return fault(spot, "hookspec.invalid_schema", message, 'For "or null", use anyOf') ?? ANY;
@@ -225,10 +233,10 @@ function choice(schema: Schema, spot: Spot): SpecType {
 /** Half a character is no text in Go. */
 const isWellFormedText = (value: unknown): boolean => typeof value === "string" && value.isWellFormed();
 
-/** Returns those of `keywords` that a schema sets. */
-function bounds(schema: Schema, spot: Spot, keywords: readonly string[]): Bounds {
+/** Returns the least and the most that a schema allows, as far as it sets them. */
+function bounds(schema: Schema, spot: Spot, least: string, most: string): Bounds {
   const found: Record<string, number> = {};
-  for (const keyword of keywords) {
+  for (const keyword of [least, most]) {
     if (!Object.hasOwn(schema, keyword)) continue;
     const value = schema[keyword];
     const isCount = !keyword.endsWith("imum");
@@ -238,7 +246,19 @@ function bounds(schema: Schema, spot: Spot, keywords: readonly string[]): Bounds
       fault(below(spot, keyword), "hookspec.invalid_schema", `${keyword} is not ${wanted}`);
     }
   }
+  if (found[least]! > found[most]!) {
+    const message = `${least} ${found[least]} is more than ${most} ${found[most]}: no value fits`;
+    fault(below(spot, least), "hookspec.invalid_schema", message, `Write a ${least} of at most ${found[most]}`);
+  }
   return found;
+}
+
+function formatOf(schema: Schema, spot: Spot): { readonly format?: string } {
+  if (!Object.hasOwn(schema, "format")) return {};
+  const { format } = schema;
+  if (typeof format === "string" && format !== "") return { format: oneLine(format) };
+  fault(below(spot, "format"), "hookspec.invalid_schema", "format is not a text");
+  return {};
 }
 
 function descriptionOf(schema: Schema, spot: Spot): string {

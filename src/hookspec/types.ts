@@ -99,6 +99,8 @@ export interface SpecField {
   /** Whether it is always there. */
   readonly isRequired: boolean;
   readonly type: SpecType;
+  /** The value that stands for an absent field; undefined when the schema names none. */
+  readonly default?: unknown;
 }
 
 /** The type of a value: plain, or made of others. */
@@ -106,14 +108,20 @@ export type SpecType =
   | { readonly type: "any" }
   | { readonly type: "null" }
   | { readonly type: "boolean" }
-  /** Text, of any content or one of `values`. Lengths are in characters. */
+  /** Text, of any content or one of `values`. Lengths are in characters; `format` is for people. */
   | {
     readonly type: "string";
     readonly values?: readonly string[];
     readonly minLength?: number;
     readonly maxLength?: number;
+    readonly format?: string;
   }
-  | { readonly type: "integer" | "number"; readonly minimum?: number; readonly maximum?: number }
+  | {
+    readonly type: "integer" | "number";
+    readonly minimum?: number;
+    readonly maximum?: number;
+    readonly format?: string;
+  }
   | { readonly type: "list"; readonly items: SpecType; readonly minItems?: number; readonly maxItems?: number }
   /** An object with any fields, whose values are all of one type. */
   | { readonly type: "map"; readonly values: SpecType }

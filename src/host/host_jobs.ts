@@ -15,6 +15,7 @@ import type { Runtime } from "../core/ports/ports.ts";
 import type { Tracing } from "../otel/types.ts";
 import type { CallingJob } from "./gate_call.ts";
 import type { HostDesk } from "./host_desk.ts";
+import { runSteps } from "./run_steps.ts";
 import type { HostSession } from "./sessions.ts";
 import type { Host, HostAgentContext } from "./types.ts";
 
@@ -24,7 +25,7 @@ export interface HostJobsPorts {
   /** File of the SQLite database, for jobs without a backend of the embedder's. */
   readonly path: string;
   readonly runtime: Runtime;
-  readonly host: () => Pick<Host, "tools">;
+  readonly host: () => Pick<Host, "tools" | "hooks" | "emit">;
   /** Returns the session of that id, or null when none is open. */
   openedSession(id: string): HostSession | null;
   openSession(id: string): HostSession;
@@ -58,7 +59,7 @@ export interface HostJobs {
 export function hostJobs(ports: HostJobsPorts): HostJobs {
   const { options, path, runtime, events, tracing, checkAgent, warn } = ports;
   const runs = new Map<string, AgentRun<HostAgentContext>>();
-  const prepare = sessionRuns(ports);
+  const prepare = sessionRuns(ports, () => current!);
   let current: Jobs<HostAgentContext> | null = null;
   let store: ApprovalStore | null = null;
   let queue: JobQueue | null = null;
@@ -125,6 +126,8 @@ function hearEnds(backend: JobBackend, onEnd: (job: Job) => Promise<void>): JobB
       claim: (request) => queue.claim(request),
       heartbeat: (claim, leaseMs) => queue.heartbeat(claim, leaseMs),
       release: async (claim, outcome) => await heard(await queue.release(claim, outcome)),
+      reclaim: async (claim, outcome, lostError) =>
+        await heard(await queue.reclaim?.(claim, outcome, lostError) ?? null),
       cancel: async (id, scopeId) => await heard(await queue.cancel(id, scopeId)),
       async recover(policy) {
         const found = await queue.recover(policy);
@@ -139,7 +142,8 @@ function hearEnds(backend: JobBackend, onEnd: (job: Job) => Promise<void>): JobB
 
 /** Gives each run its session, open as long as a run needs it, and its agent's tools. */
 function sessionRuns(
-  { host, openedSession, openSession, desk }: HostJobsPorts,
+  { host, openedSession, openSession, desk, runtime: { clock } }: HostJobsPorts,
+  jobs: () => Jobs<HostAgentContext>,
 ): (base: AgentContext) => PreparedRun<HostAgentContext> {
   const ours = new Map<string, { session: HostSession; runs: number }>();
 
@@ -179,7 +183,10 @@ function sessionRuns(
       unhear();
       return leave();
     };
-    return { context: { ...base, session: job ? session.of(job) : session, tools }, toolsUsed: () => [...used], close };
+    const steps = runSteps(base, { host: host(), clock, jobs: jobs(), keep: (texts) => session.keep(texts) });
+    const { delegate, callModel, usage } = steps;
+    const context = { ...base, session: job ? session.of(job) : session, tools, delegate, callModel };
+    return { context, toolsUsed: () => [...used], usage, close };
   };
 }
 

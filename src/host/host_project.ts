@@ -10,6 +10,7 @@ import { type OperatorConfig, readOperatorConfig } from "../core/project/operato
 import { referenceReader } from "../core/project/references.ts";
 import { netRuleWarnings } from "../core/project/net_rule_warnings.ts";
 import type { Issue, ResolvedInstance } from "../core/project/types.ts";
+import type { KnobPlaces } from "./check_knob.ts";
 
 /** Folders of a project, of the operator and of plugins. */
 export interface HostPlaces {
@@ -30,6 +31,8 @@ export interface HostProject extends Pick<LoadedProject, "project" | "resolved" 
   readonly operator: OperatorConfig;
   /** Rules of the operator that limit nobody, as far as this project and the installed plugins show. */
   readonly ruleWarnings: readonly Issue[];
+  /** The machine that values of knobs must fit. */
+  readonly knobPlaces: Omit<KnobPlaces, "files">;
   /** Whether an instance may run: the embedder vouches for it, or the operator enabled it. */
   isEnabled(instance: ResolvedInstance): boolean;
 }
@@ -46,7 +49,7 @@ export function isVouchedFor({ hash }: ResolvedInstance): boolean {
  * result.
  */
 export async function loadHostProject({ runtime, ...places }: HostPlaces): Promise<HostProject> {
-  const { home } = places;
+  const { dir, home } = places;
   const { files } = runtime;
   const [{ local, ...loaded }, operator] = await Promise.all([
     loadProject({ ...places, files, env: (name) => runtime.env(name), read: referenceReader(runtime) }),
@@ -68,6 +71,7 @@ export async function loadHostProject({ runtime, ...places }: HostPlaces): Promi
   return {
     ...loaded,
     operator,
+    knobPlaces: { dir, home, models: local.models },
     ruleWarnings: netRuleWarnings(operator.netRules, [...known, ...others]),
     isEnabled: (one) => isVouchedFor(one) || (local.records.get(one.plugin)?.enabled ?? false),
   };

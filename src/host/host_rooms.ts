@@ -3,8 +3,9 @@
  *
  * @module
  */
+import { Callers } from "../core/values/caller.ts";
 import { type Audit, createAudit } from "../core/audit/audit.ts";
-import { maskedAudit } from "../core/audit/masked_audit.ts";
+import { callersAudit, maskedAudit } from "../core/audit/masked_audit.ts";
 import { openTrails } from "../core/audit/open_trails.ts";
 import type { Recorder } from "../core/wire/tape/record_tape.ts";
 import { createEmitter, type Emitter } from "../events/emitter.ts";
@@ -198,7 +199,8 @@ async function layGround(options: HostCoreOptions, loaded: HostProject, tracing:
   for (const warning of loaded.ruleWarnings) warn(warningLine(warning));
   const [model, secrets] = [new HostModel(loaded.resolved), new SecretMask()];
   const trails = openTrails({ home, project: projectId, runtime, ...loaded.operator.audit });
-  const audit = maskedAudit(createAudit({ clock, sinks: options.audit ?? [trails] }), secrets);
+  const callers = new Callers(runtime.callers);
+  const audit = callersAudit(maskedAudit(createAudit({ clock, sinks: options.audit ?? [trails] }), secrets), callers);
   const pins = new HostPins({ home, runtime, model, audit, warn });
   await pins.load(loaded.resolved.instances);
   const scripts: Runtime["scripts"] = (path = loaded.operator.runtimes.js) => runtime.scripts(path);
@@ -212,16 +214,18 @@ async function layGround(options: HostCoreOptions, loaded: HostProject, tracing:
     secrets,
     warn,
     tracing,
-    emitter: options.events ? createEmitter({ ...options.events, clock, onError: listenerWarning(warn) }) : null,
+    emitter: options.events
+      ? createEmitter({ level: "summary", ...options.events, clock, onError: listenerWarning(warn) })
+      : null,
     storage: hostStorage({ runtime: { ...runtime, scripts }, home, operator: loaded.operator }),
     logs: pluginLogs({ home, runtime }),
     compactions: new CompactionLog(),
     contextOf: (agent, session) => ({
-      operator_id: operatorId,
+      operator_id: callers.current?.operatorId ?? operatorId,
       project_id: projectId,
       agent_path: model.agent(agent).path,
       session_id: session,
-      request_id: ids.create("req"),
+      request_id: callers.current?.requestId ?? ids.create("req"),
     }),
   };
 }

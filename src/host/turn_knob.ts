@@ -9,6 +9,7 @@ import type { Files, Ids } from "../core/ports/ports.ts";
 import { writeKnob } from "../core/project/write_knob.ts";
 import type { ResolvedInstance, ResolvedProject } from "../core/project/types.ts";
 import { replaceText } from "../core/files/replace_text.ts";
+import { checkKnob } from "./check_knob.ts";
 import type { HostProject } from "./host_project.ts";
 import { type HostModel, refusedError } from "./model.ts";
 
@@ -52,6 +53,8 @@ export async function turnKnob(
     });
   }
   const { manifest, instance } = plugin;
+  const declared = Object.hasOwn(manifest.knobs, knob) ? manifest.knobs[knob]! : null;
+  if (declared) await checkKnob(knob, declared, value, { ...loaded.knobPlaces, files });
   const file = await files.realPath(loaded.project.file);
   const before = await files.readText(file);
   const write = { agentPath: agent, key, knob, value, manifest, dir: loaded.project.dir };

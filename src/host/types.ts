@@ -10,7 +10,7 @@ import type { CompactionResult, Injection } from "../core/compaction/types.ts";
 import type { HostError } from "../core/errors/host_error.ts";
 import type { EmittedEvents, EmittedName, EventName, Events } from "../events/types.ts";
 import type { ConsentAnswer, ConsentRequest } from "../packages/install/consent_types.ts";
-import type { AgentContext, AgentRun } from "../jobs/agent.ts";
+import type { AgentContext, AgentRun, AgentSteps } from "../jobs/agent.ts";
 import type { Jobs, JobsOptions } from "../jobs/jobs.ts";
 import type { HookEngine } from "../hooks/engine/engine.ts";
 import type { HookReport } from "../hooks/sources/plugin/plugin_scope.ts";
@@ -62,8 +62,8 @@ export interface HostOptions {
   readonly summarize?: (messages: Message[], context: { signal: AbortSignal }) => Promise<string>;
   /** Tokens of a message. Default: a quarter of the bytes of its JSON, rounded up. */
   readonly countTokens?: (message: Message) => number;
-  /** Absent: no events, and no cost. */
-  readonly events?: { readonly level: "summary" | "trace" };
+  /** Absent: no events, and no cost. `level` is `summary` unless it says `trace`: the steps within a run, too. */
+  readonly events?: { readonly level?: "summary" | "trace" };
   /**
    * Whether runs, tools, hooks and compactions become spans of OpenTelemetry, and plugins get `traceparent` in their
    * context. Default: no, and nothing is loaded.
@@ -124,7 +124,7 @@ export interface HookFired {
 }
 
 /** The context of one run of an agent: its job, its session and its tools. */
-export interface HostAgentContext extends AgentContext {
+export interface HostAgentContext extends AgentContext, AgentSteps {
   /** The session: its id is `conversationId`. Open for the run; one that was opened for it closes with it. */
   readonly session: Session;
   /** Tools of the run's agent. */

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { Callers } from "../core/values/caller.ts";
 import type { Audit } from "../core/audit/audit.ts";
 import { readTrail } from "../core/audit/read_trail.ts";
 import type { TrailPlace } from "../core/audit/trail_files.ts";
@@ -28,7 +29,7 @@ export interface ViewPorts extends RowPorts, Pick<HostView, "home" | "sessions" 
   readonly logs: PluginLogs;
   readonly compactions: CompactionLog;
   readonly desk: Pick<HostDesk, "figures">;
-  readonly runtime: Pick<Runtime, "clock" | "ids" | "env" | "files">;
+  readonly runtime: Pick<Runtime, "clock" | "ids" | "env" | "files" | "callers">;
 }
 
 /** The trail of commands: no project has an id that starts with an underscore. */
@@ -42,12 +43,14 @@ export function hostView(ports: ViewPorts): HostView {
     return { home: ports.home, project: of === "operator" ? OPERATOR_TRAIL : ports.model.project.id };
   };
   const { model, secrets, storage, logs, compactions, sessions, jobs, home, runtime } = ports;
+  const callers = new Callers(runtime.callers);
   return {
     project: { id: model.project.id, dir: model.project.dir },
     home,
     clock: runtime.clock,
     ids: runtime.ids,
     hide: (value) => secrets.value(value),
+    serve: (caller, work) => callers.serve(caller, work),
     audit: async (of, query) => await readTrail(await trailOf(of), query, runtime.files),
     verifyAudit: async (of) => await verifyTrail(await trailOf(of), runtime.files),
     sessions,

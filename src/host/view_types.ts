@@ -105,6 +105,11 @@ export interface HostView {
   readonly project: { readonly id: string; readonly dir: string };
   /** The operator's folder, absolute. */
   readonly home: string;
+  /** Does work for a client's request: what it causes is audited under that id, and plugins see the operator. */
+  serve<T>(
+    caller: { readonly requestId: string; readonly operatorId: string | null },
+    work: () => Promise<T>,
+  ): Promise<T>;
   /** The clock that the host itself runs on. */
   readonly clock: Clock;
   /** The host's own source of ids. */

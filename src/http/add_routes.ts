@@ -28,17 +28,26 @@ export interface RouteSetting<A> {
 
 /** Adds routes to an app, and the answer to their failures. */
 export function addRoutes<A>(app: RouteApp, routes: readonly Route<A>[], setting: RouteSetting<A>): void {
-  const { clock, prefix = "", api, warn, hide = (value) => value } = setting;
+  const { prefix = "", warn, hide } = setting;
   for (const route of routes) {
     const path = route.path.slice(prefix.length).replace(/\{(\w+)\}/g, ":$1");
-    app.on(route.method, path, async ({ req, env }) => {
-      const { raw: request } = req;
-      const input = await readInput(route, request, { params: req.param(), clock });
-      const answer = await route.run({ ...input, request, connection: env } as never, await api(route, request));
-      return answer instanceof Response ? answer : jsonResponse(hide(answer));
+    app.on(route.method, path, ({ req, env }) => {
+      return answerRoute(route, req.raw, { params: req.param(), connection: env }, setting);
     });
   }
   app.onError((error) => failureResponse(error, warn, hide));
+}
+
+/** Answers a request to a route. Rejects with a failure of the route. */
+export async function answerRoute<A>(
+  route: Route<A>,
+  request: Request,
+  { params, connection }: { readonly params: Readonly<Record<string, string>>; readonly connection: HttpConnection },
+  { clock, api, hide = (value) => value }: RouteSetting<A>,
+): Promise<Response> {
+  const input = await readInput(route, request, { params, clock });
+  const answer = await route.run({ ...input, request, connection } as never, await api(route, request));
+  return answer instanceof Response ? answer : jsonResponse(hide(answer));
 }
 
 /** Not `Response.json`: runtimes differ in the type it names. */

@@ -15,6 +15,7 @@ import type { PluginLogEntry } from "../host/plugin_logs.ts";
 import type { HostTool, ToolOutcome } from "../host/types.ts";
 import type { CompactionView, HostPluginInfo, HostView, PluginView } from "../host/view_types.ts";
 import type { Job } from "../jobs/types.ts";
+import type { Ticket } from "./tickets.ts";
 import type { ConsentRequest } from "../packages/install/consent_types.ts";
 
 /** The JSON of each route, by method and path; a status other than 200 follows the path. */
@@ -22,6 +23,7 @@ export interface Answers {
   "GET /healthz": { readonly ok: true };
   "GET /openapi.json": { readonly openapi: string; readonly [field: string]: unknown };
   "GET /api/v1/host": HostInfo;
+  "POST /api/v1/tickets": Ticket;
   "GET /api/v1/plugins": Paged & { readonly plugins: readonly Instance[] };
   "GET /api/v1/plugins/{name}": Plugin;
   "POST /api/v1/plugins/{name}/enable": Plugin;

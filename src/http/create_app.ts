@@ -15,6 +15,7 @@ import { checkOrigin, checkToken, guarded } from "./guard.ts";
 import { observe } from "./observe.ts";
 import { failureResponse, type Hide, problemResponse } from "./problem.ts";
 import { ROUTES } from "./routes/routes.ts";
+import { Tickets } from "./tickets.ts";
 
 /** Options of {@link createApp}. */
 export interface AppOptions {
@@ -26,6 +27,11 @@ export interface AppOptions {
   readonly allowedHosts?: readonly string[];
   /** Calls of plugins' methods per second. Default 200. */
   readonly callsPerSecond?: number;
+  /**
+   * Whether the header `X-Kaged-User-Id` names the operator of a request, for the audit and for plugins' `_context`. Only
+   * behind a proxy that sets it and lets no client set it. Default false.
+   */
+  readonly trustUserHeader?: boolean;
   /** More apps, behind the same token. Default: none. */
   readonly mount?: readonly MountedApp[];
   /** Receives failures that are the host's own mistakes. Default: `console.error`. */
@@ -57,11 +63,13 @@ const PATTERNS: readonly { readonly method: string; readonly pattern: RegExp }[]
 
 /** Returns the API of a host. Its streams can go back to the events since this call. */
 export function createApp(options: AppOptions): App {
-  const { host, token, allowedHosts = [], callsPerSecond = CALLS_PER_SECOND, mount = [] } = options;
+  const { host, token, allowedHosts = [], callsPerSecond = CALLS_PER_SECOND, mount = [], trustUserHeader = false } =
+    options;
   const warn = options.onWarning ?? printWarning;
   const observed = observe(host);
   const hide: Hide = (value) => host.view.hide(value);
-  const api = { host, ...observed };
+  const tickets = new Tickets(host.view.clock);
+  const api = { host, tickets, ...observed };
   const takeCall = callLimit(callsPerSecond, host.view.clock);
   const guard = token === null ? null : { token, allowedHosts: allowedHosts.map((name) => name.toLowerCase()) };
 
@@ -83,21 +91,46 @@ export function createApp(options: AppOptions): App {
     if (guard) {
       checkOrigin(request, guard);
       const pathname = pathOf(request.url);
-      if (!OPEN.has(pathname) && !CONSOLE_FILES.has(pathname)) checkToken(request, guard);
+      if (!OPEN.has(pathname) && !CONSOLE_FILES.has(pathname)) {
+        const admitted = tickets.admitted(request);
+        if (admitted) return await hono.fetch(admitted, connection);
+        checkToken(request, guard);
+      }
     }
     return await hono.fetch(request, connection);
   }
 
+  /** Everything that a request causes is audited under its id. */
+  async function serveCaller(request: Request, requestId: string, work: () => Promise<Response>): Promise<Response> {
+    const operatorId = trustUserHeader ? operatorIn(request) : null;
+    return await host.view.serve({ requestId, operatorId }, work);
+  }
+
   return {
     async fetch(request, connection) {
+      const requestId = host.view.ids.create("req");
       const response = guarded(
-        await answer(request, connection).catch((error) => failureResponse(error, warn, hide)),
+        await serveCaller(request, requestId, () => answer(request, connection))
+          .catch((error) => failureResponse(error, warn, hide)),
       );
+      response.headers.set("X-Request-Id", requestId);
       observed.metrics.answered(response.status);
       return response;
     },
     close: () => observed.close(),
   };
+}
+
+const USER_HEADER = "x-kaged-user-id";
+
+/** Returns the operator that a proxy names. Throws `http.input_invalid` for a name that is none. */
+function operatorIn({ headers }: Request): string | null {
+  const name = headers.get(USER_HEADER);
+  if (name === null || /^[\w.@+:-]{1,128}$/.test(name)) return name;
+  throw new HostError("http.input_invalid", "X-Kaged-User-Id is no name of an operator", {
+    data: { issues: [{ at: "header", path: USER_HEADER, message: "It is no name" }] },
+    hint: "Let the proxy send 1 to 128 letters, digits and . _ @ + : -",
+  });
 }
 
 /** The page loads files of this server only, has no inline script, and cannot be framed. */

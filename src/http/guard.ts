@@ -28,16 +28,21 @@ export function checkOrigin(request: Request, { allowedHosts }: Guard): void {
       hint: "Use the address that was printed, or add the name to allowed_hosts under [http] in config.toml",
     });
   }
-  const origin = request.headers.get("origin");
-  if (origin === null) {
-    // Browsers that leave Origin out of a GET still send Sec-Fetch-Site. Following a link is the person's own request.
-    const site = request.headers.get("sec-fetch-site");
-    const isForeign = site === "cross-site" || site === "same-site";
-    if (!isForeign || request.headers.get("sec-fetch-mode") === "navigate") return;
-  } else if (origin === `http://${host}` || origin === `https://${host}`) return;
+  // Following a link is the person's own request.
+  const isLink = !request.headers.has("origin") && request.headers.get("sec-fetch-mode") === "navigate";
+  if (isLink || !isForeign(request)) return;
   throw new HostError("http.origin_refused", "The request comes from a page of another site", {
     hint: "Open the address that was printed",
   });
+}
+
+/** Whether a page of another site has caused a request. */
+export function isForeign({ headers }: Request): boolean {
+  const [origin, host] = [headers.get("origin"), headers.get("host") ?? ""];
+  if (origin !== null) return origin !== `http://${host}` && origin !== `https://${host}`;
+  // Browsers that leave Origin out of a GET still send Sec-Fetch-Site.
+  const site = headers.get("sec-fetch-site");
+  return site === "cross-site" || site === "same-site";
 }
 
 const TOKEN_PLACE = "the file token of the operator's folder";

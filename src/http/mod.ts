@@ -16,7 +16,14 @@
  * @module
  */
 export { type App, type AppOptions, createApp, type MountedApp } from "./create_app.ts";
-export { type JobRoutes, jobRoutes, type JobRoutesOptions } from "./routes/job_routes.ts";
+export {
+  type HonoApp,
+  type JobRoutes,
+  jobRoutes,
+  type JobRoutesOptions,
+  type Middleware,
+  type RouteOperation,
+} from "./job_app.ts";
 export type { Problem } from "./problem.ts";
 export { DEFAULT_PORT, type ServedHost, serveHost, type ServeOptions } from "./serve_host.ts";
 export { readToken } from "./token.ts";

@@ -19,6 +19,8 @@ export interface Problem {
   readonly detail: string;
   /** Code of the error table, for a program. */
   readonly code: string;
+  /** Its number in JSON-RPC, as on the wire to plugins; the plugin's own number for an error of a plugin. */
+  readonly rpc: number;
   /** The next step, for a person. */
   readonly hint?: string;
   /** Facts for a program; their shape depends on the code. */
@@ -27,10 +29,23 @@ export interface Problem {
 
 /** Seconds after which a busy plugin, or one that is being restarted, is worth another try. */
 const RETRY_SEC = 1;
-/** Failures of a plugin that may pass by themselves. */
-const PASSING: ReadonlySet<string> = new Set(["plugin.unavailable", "protocol.timeout", "protocol.closed"]);
+/** Failures that may pass by themselves. */
+const PASSING: ReadonlySet<string> = new Set([
+  "audit.busy",
+  "jobs.store_unavailable",
+  "plugin.unavailable",
+  "protocol.closed",
+  "protocol.timeout",
+]);
 /** States of a plugin that end when somebody acts, and not before. */
 const LASTING: ReadonlySet<unknown> = new Set(["disabled", "failed", "stopped"]);
+
+/** Headers of some failures. A request that was not read to its end leaves nothing to be understood on its connection. */
+const HEADERS_OF: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  "http.body_too_large": { Connection: "close" },
+  "http.body_timeout": { Connection: "close" },
+  "http.unauthorized": { "WWW-Authenticate": "Bearer" },
+};
 
 /** Returns a JSON value without what nobody may read. */
 export type Hide = <T>(value: T) => T;
@@ -65,6 +80,7 @@ export function problemResponse(
     status,
     detail,
     code,
+    rpc,
     ...(hint !== undefined && { hint }),
     ...(data !== undefined && { data }),
   };
@@ -72,6 +88,6 @@ export function problemResponse(
   const retry = rpc === -32005 || isPassing ? { "Retry-After": `${RETRY_SEC}` } : {};
   return new Response(JSON.stringify(hide(problem)), {
     status,
-    headers: { "Content-Type": "application/problem+json", ...retry, ...headers },
+    headers: { "Content-Type": "application/problem+json", ...retry, ...HEADERS_OF[code], ...headers },
   });
 }

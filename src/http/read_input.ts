@@ -6,6 +6,7 @@
 import * as v from "valibot";
 import { HostError, messageOf } from "../core/errors/host_error.ts";
 import type { Clock } from "../core/ports/ports.ts";
+import { isForeign } from "./guard.ts";
 import type { Route, Schema } from "./route.ts";
 
 /** The same as the limit on a line of the wire to a plugin, where the body may go. */
@@ -20,7 +21,7 @@ const BODY_MS = 30_000;
  * `http.body_timeout` or `http.media_type`.
  */
 export async function readInput(
-  route: Pick<Route, "params" | "query" | "body">,
+  route: Pick<Route, "params" | "query" | "body" | "isUntyped">,
   request: Request,
   { params, clock }: { readonly params: Readonly<Record<string, string>>; readonly clock: Clock },
 ): Promise<Record<"params" | "query" | "body", unknown>> {
@@ -31,7 +32,9 @@ export async function readInput(
     params: check(route.params, params, "path"),
     query: check(route.query ?? NOTHING, Object.fromEntries(searchParams), "query"),
   };
-  return { ...checked, body: route.body ? check(route.body, await readJson(request, clock), "body") : undefined };
+  if (!route.body) return { ...checked, body: undefined };
+  const json = await readJson(request, clock, { isUntyped: route.isUntyped ?? false });
+  return { ...checked, body: check(route.body, json, "body") };
 }
 
 const NOTHING: Schema = v.strictObject({});
@@ -64,9 +67,16 @@ function invalid(issues: readonly InputIssue[]): HostError {
  *
  * @throws {HostError} `http.body_invalid`, `http.body_too_large`, `http.body_timeout` or `http.media_type`.
  */
-export async function readJson(request: Request, clock: Clock): Promise<unknown> {
+export async function readJson(
+  request: Request,
+  clock: Clock,
+  { isUntyped = false }: { readonly isUntyped?: boolean } = {},
+): Promise<unknown> {
   const type = request.headers.get("content-type")?.split(";")[0]?.trim().toLowerCase() ?? "";
-  if (type !== "application/json") {
+  // A form of another site can send text as well, with the cookies of its visitor: such a request must name JSON.
+  const isNamed = type === "application/json" ||
+    isUntyped && (type === "" || type === "text/plain") && !isForeign(request);
+  if (!isNamed) {
     throw new HostError("http.media_type", `The body is sent as ${type === "" ? "nothing named" : `"${type}"`}`, {
       hint: "Send Content-Type: application/json",
     });

@@ -9,6 +9,7 @@ import type { Host } from "../host/types.ts";
 import type { HttpConnection } from "../core/ports/http.ts";
 import type { Answers } from "./answers.ts";
 import type { Observed } from "./observe.ts";
+import type { Tickets } from "./tickets.ts";
 
 /** A schema of a request's part; answers are typed by {@link Answers}. */
 export type Schema = v.GenericSchema;
@@ -16,6 +17,7 @@ export type Schema = v.GenericSchema;
 /** The host and the observations that every route works with. */
 export interface Api extends Omit<Observed, "close"> {
   readonly host: Host;
+  readonly tickets: Tickets;
 }
 
 /** One request, its parts checked against the schemas of the route. */
@@ -44,6 +46,8 @@ export interface Route<A = Api> {
   /** Keys that the schema does not name are refused. */
   readonly query?: Schema;
   readonly body?: Schema;
+  /** Whether JSON may come without its type, as `fetch()` sends a text; never from a page of another site. */
+  readonly isUntyped?: boolean;
   /** Media types that a client may ask for. Default: JSON alone. */
   readonly types?: readonly ("application/json" | "text/event-stream" | "text/plain")[];
   /** Descriptions of good answers with another status than 200. */

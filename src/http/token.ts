@@ -38,7 +38,7 @@ export function isToken(text: string): boolean {
 /** Links the file into place, which fails when it exists: of two hosts that start at once, both use the first token. */
 async function makeToken(path: string, { files, ids }: Pick<Runtime, "files" | "ids">): Promise<void> {
   const fresh = `${path}.${ids.create("new")}`;
-  await files.write(fresh, `${base64Url(crypto.getRandomValues(new Uint8Array(TOKEN_BYTES)))}\n`, 0o600);
+  await files.write(fresh, `${randomText()}\n`, 0o600);
   try {
     await files.link(fresh, path);
   } catch (error) {
@@ -46,6 +46,11 @@ async function makeToken(path: string, { files, ids }: Pick<Runtime, "files" | "
   } finally {
     await files.remove(fresh);
   }
+}
+
+/** Returns 32 random bytes as text that fits into an address. */
+export function randomText(): string {
+  return base64Url(crypto.getRandomValues(new Uint8Array(TOKEN_BYTES)));
 }
 
 function base64Url(bytes: Uint8Array): string {

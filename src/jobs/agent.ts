@@ -65,6 +65,23 @@ export interface RunResult {
   readonly conversationId: string;
 }
 
+/** Steps of a run that a host times and reports. */
+export interface AgentSteps {
+  /**
+   * Hands work to another agent of this program, in the same session and until the run is aborted: a subagent by its
+   * name, or any agent by its path. Fires `SubagentStart` and `SubagentStop`, and emits `delegate:start` and
+   * `delegate:end`, whose output is empty when the other agent failed.
+   *
+   * @throws {HostError} `jobs.agent_unknown`, `jobs.run_failed`, or `tool.blocked` when a handler blocks it.
+   */
+  delegate(agent: string, input: string): Promise<RunResult>;
+  /**
+   * Calls a model: resolves with what `call` resolves with, and emits `model:call` with the time and the tokens in its
+   * `usage` (as the AI SDK, OpenAI and Anthropic name them). A run whose answer names no usage has the sum of these.
+   */
+  callModel<T>(model: string, call: () => T | Promise<T>): Promise<T>;
+}
+
 /** Takes lifecycle events of runs, jobs and schedules: an emitter does. */
 export interface JobEvents {
   /** Emits an event. Never throws. */

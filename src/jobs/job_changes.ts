@@ -6,7 +6,7 @@
 import { plainCopy } from "../events/plain_copy.ts";
 import type { Clock, Ids } from "../core/ports/ports.ts";
 import { checkName, checkScope } from "./job_names.ts";
-import type { Job, JobOutcome, JobWaiting, NewJob, RecoveryPolicy } from "./types.ts";
+import type { Job, JobClaim, JobOutcome, JobWaiting, NewJob, RecoveryPolicy } from "./types.ts";
 
 type Now = Pick<Clock, "now">;
 
@@ -44,6 +44,17 @@ export function ended(before: Job, outcome: JobOutcome, clock: Now): Job {
   const job = answered(before);
   if (outcome.status === "queued") return { ...job, status: "queued" };
   return plain({ ...job, ...outcome, completedAt: iso(clock) });
+}
+
+/** Whether a job still is as recovery left it: no worker has begun it since the run of this claim. */
+export function isAbandoned(job: Job, { job: { startedAt } }: JobClaim, lostError: string): boolean {
+  const isLost = job.status === "queued" || job.status === "failed" && job.error === lostError;
+  return isLost && job.startedAt === startedAt;
+}
+
+/** Returns a job whose run ended with `outcome` after it had been given up. */
+export function reclaimed({ error: _, ...job }: Job, outcome: JobOutcome, clock: Now): Job {
+  return ended(job, outcome, clock);
 }
 
 /** Returns a job that was cancelled. */

@@ -6,7 +6,17 @@
  */
 import { HostError } from "../core/errors/host_error.ts";
 import type { Clock, Ids } from "../core/ports/ports.ts";
-import { begun, cancelled, ended, kept, recovered, updated, waitingFor } from "./job_changes.ts";
+import {
+  begun,
+  cancelled,
+  ended,
+  isAbandoned,
+  kept,
+  reclaimed,
+  recovered,
+  updated,
+  waitingFor,
+} from "./job_changes.ts";
 import { checkAddress, checkName, checkScope } from "./job_names.ts";
 import { type ForgetRequest, isFinal, type Job, type JobBackend, type JobClaim, type JobPage } from "./types.ts";
 
@@ -79,6 +89,14 @@ export function jobsOver(
         const notBeforeMs = outcome.status === "queued" ? clock.now() + outcome.delayMs : 0;
         const step: RowStep = (row) => released(row, ended(row.job, outcome, clock), notBeforeMs);
         return jobOf(await table.change({ by: "claim", claim }, step));
+      },
+      async reclaim(claim, outcome, lostError) {
+        const { id, scopeId } = claim.job;
+        const step: RowStep = (row) => {
+          if (!isAbandoned(row.job, claim, lostError)) return null;
+          return released(row, reclaimed(row.job, outcome, clock));
+        };
+        return jobOf(await table.change({ by: "address", id, scopeId }, step));
       },
       async cancel(id, scopeId) {
         checkAddress(id, scopeId);

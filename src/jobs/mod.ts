@@ -23,7 +23,7 @@
  */
 export { createJobs } from "./create_jobs.ts";
 export type { CreateJobsOptions, JobFilter, Jobs, JobsClient, JobsOptions } from "./jobs.ts";
-export type { AgentAnswer, AgentContext, AgentRun, JobEvents, RunRequest, RunResult } from "./agent.ts";
+export type { AgentAnswer, AgentContext, AgentRun, AgentSteps, JobEvents, RunRequest, RunResult } from "./agent.ts";
 export type { PreparedRun, PrepareRun } from "./run_agent.ts";
 export { StreamEvent, type StreamReader } from "./event_stream.ts";
 export type { OpenSchedule, Schedule } from "./schedules.ts";

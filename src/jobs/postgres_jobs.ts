@@ -7,7 +7,7 @@
 import { clock as systemClock } from "../adapters/shared/clock.ts";
 import { ids as systemIds } from "../adapters/shared/ids.ts";
 import type { Clock, Ids } from "../core/ports/ports.ts";
-import { begun, cancelled, ended, kept, recovered, updated } from "./job_changes.ts";
+import { begun, cancelled, ended, isAbandoned, kept, reclaimed, recovered, updated } from "./job_changes.ts";
 import { checkAddress, checkScope } from "./job_names.ts";
 import { unknownJob } from "./job_table.ts";
 import { makeApprovalTables, postgresApprovals } from "./postgres_approvals.ts";
@@ -110,6 +110,13 @@ function queueIn(tables: Tables, schema: string): JobBackend["queue"] {
       const delayMs = outcome.status === "queued" ? outcome.delayMs : 0;
       const held = { when: "worker = $4 AND attempts = $5", values: [worker, attempt], was: "running" } as const;
       return settle(tables, ended(job, outcome, clock), { ...held, delayMs });
+    },
+    async reclaim(claim, outcome, lostError) {
+      const row = await lookUp(tables, claim.job.id, claim.job.scopeId);
+      if (!row || row.attempts !== claim.attempt || !isAbandoned(row.job, claim, lostError)) return null;
+      const { attempts, job: { status: was } } = row;
+      const asSeen = { when: "status = $4 AND attempts = $5 AND worker IS NULL", values: [was, attempts], was };
+      return await settle(tables, reclaimed(row.job, outcome, clock), asSeen);
     },
     async cancel(id, scopeId) {
       for (;;) {

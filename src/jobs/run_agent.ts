@@ -17,6 +17,8 @@ export interface PreparedRun<C extends AgentContext> {
   readonly context: C;
   /** Tools it has called so far. */
   toolsUsed(): string[];
+  /** Tokens it has used so far, as far as is known; they count where the answer names none. */
+  usage?(): TokenUsage | null;
   /** Lets go of what the context held. */
   close(): Promise<void>;
 }
@@ -54,7 +56,7 @@ export async function runAgent<C extends AgentContext>(
     const facts = { name: agentName, agent: agentName, session: base.conversationId, ...attributesOf(jobId) };
     const answer = await withSpan(tracing, "run", facts, async () => {
       prepared = await prepare(base);
-      return readAnswer(await run(prepared.context));
+      return readAnswer(await run(prepared.context), prepared.usage?.() ?? null);
     });
     const used = answer.toolsUsed ?? prepared!.toolsUsed();
     return { ok: true, ...answer, toolsUsed: [...used], durationMs: clock.monotonic() - startedMs };
@@ -87,11 +89,15 @@ function attributesOf(jobId: string | undefined): { attributes?: Record<string, 
 }
 
 /** Throws a `TypeError` for an answer that is none: the run then fails with it. */
-function readAnswer(answer: AgentAnswer): { output: string; usage: TokenUsage; toolsUsed?: readonly string[] } {
+function readAnswer(
+  answer: AgentAnswer,
+  used: TokenUsage | null,
+): { output: string; usage: TokenUsage; toolsUsed?: readonly string[] } {
   const given = typeof answer === "string" ? { output: answer } : answer;
   if (typeof given?.output !== "string") throw new TypeError("The agent answered neither a text nor { output }");
-  const { promptTokens = 0, completionTokens = 0 } = given.usage ?? {};
-  const totalTokens = given.usage?.totalTokens ?? promptTokens + completionTokens;
+  const said = given.usage ?? used;
+  const { promptTokens = 0, completionTokens = 0 } = said ?? {};
+  const totalTokens = said?.totalTokens ?? promptTokens + completionTokens;
   const usage = { promptTokens, completionTokens, totalTokens };
   return { output: given.output, usage, ...(given.toolsUsed && { toolsUsed: given.toolsUsed }) };
 }

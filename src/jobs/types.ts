@@ -135,6 +135,12 @@ export interface JobQueue {
   heartbeat(claim: JobClaim, leaseMs: number): Promise<boolean>;
   /** Ends a claim. Null when the worker no longer has it: then nothing changes. */
   release(claim: JobClaim, outcome: JobOutcome): Promise<Job | null>;
+  /**
+   * Ends a claim that `recover` has taken from its worker: the lease ran out while the store could not be reached. Null
+   * when another worker has begun the job since, or when it ended otherwise than with `lostError`. A queue without it
+   * loses the answers of such runs.
+   */
+  reclaim?(claim: JobClaim, outcome: JobOutcome, lostError: string): Promise<Job | null>;
   /** Cancels a job that has not come to its end. Null when it has, or when there is none. */
   cancel(id: string, scopeId?: string): Promise<Job | null>;
   /** Notes which calls of a running job wait for a person. A queue without it leaves {@link Job.waiting} out. */

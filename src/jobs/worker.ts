@@ -10,7 +10,7 @@ import type { AgentContext, AgentRun } from "./agent.ts";
 import { emitFailed, emitJobEnd, outcomeOf, type RetryPolicy } from "./job_ends.ts";
 import type { JobStreams } from "./job_streams.ts";
 import { runAgent, type RunnerPorts, type RunOutcome } from "./run_agent.ts";
-import { isFinal, type Job, type JobBackend, type JobClaim, type JobOutcome } from "./types.ts";
+import { isFinal, type Job, type JobBackend, type JobClaim, type JobOutcome, type JobQueue } from "./types.ts";
 
 /** Settings and ports of a worker. */
 interface WorkerOptions<C extends AgentContext> extends RunnerPorts<C> {
@@ -167,20 +167,32 @@ export class Worker<C extends AgentContext> {
 
   async #settle(running: Running, context: AgentContext, outcome: RunOutcome): Promise<void> {
     if (running.isReleased) return;
+    const wasAborted = running.abort.signal.aborted; // What an aborted run answers may be half an answer.
     const next = outcomeOf(outcome, running.claim.attempt, this.#options.retry);
-    const job = await this.#release(running, next);
+    const job = await this.#release(running, next) ?? (wasAborted ? null : await this.#reclaim(running, next));
     if (running.isReleased) return;
     if (!job) return await this.#gone(running);
     emitJobEnd(job, outcome, context, this.#options.events);
     this.#options.streams.end(job);
   }
 
-  /** Ends the claim. A store that is away is asked again: the answer of an agent is not thrown away. */
-  async #release(running: Running, outcome: JobOutcome): Promise<Job | null> {
+  /** Ends the claim. */
+  #release(running: Running, outcome: JobOutcome): Promise<Job | null> {
+    return this.#stored(running, (queue) => queue.release(running.claim, outcome));
+  }
+
+  /** Keeps the answer of a run whose lease ran out while the store was away, unless another worker has the job. */
+  async #reclaim(running: Running, outcome: JobOutcome): Promise<Job | null> {
+    if (outcome.status !== "completed" || running.isReleased || this.#isStopped) return null;
+    return await this.#stored(running, async (queue) => await queue.reclaim?.(running.claim, outcome, LOST) ?? null);
+  }
+
+  /** Asks the queue; a store that is away is asked again: the answer of an agent is not thrown away. */
+  async #stored(running: Running, ask: (queue: JobQueue) => Promise<Job | null>): Promise<Job | null> {
     const { backend: { queue }, onProblem, clock, pollMs } = this.#options;
     for (;;) {
       try {
-        return await queue.release(running.claim, outcome);
+        return await ask(queue);
       } catch (error) {
         onProblem(error);
       }

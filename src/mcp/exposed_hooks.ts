@@ -95,16 +95,21 @@ function kindHooks(host: Host, { kind, plugins }: HostKind, hook: KindHook): Exp
         major: Number.parseInt(version),
         ...defined({ signal, timeoutMs, onProgress }),
       });
-      return await dispatchSingleton(contract, participants.filter((one) => one.name === plugin), args);
+      return await dispatchSingleton(asked(contract), participants.filter((one) => one.name === plugin), args);
     },
   }));
+}
+
+/** A tool's name says which plugin answers: whatever the class of its hook, that one alone is asked. */
+function asked(contract: HookContract): HookContract {
+  return { ...contract, dispatch: "singleton" };
 }
 
 /** A moment of an agent's life: the plugin that the name of the tool says is asked, and nobody else. */
 function moment(host: Host, plugin: string, hook: ExposableHook): ExposedHook[] {
   const { name, description, wireMethod, mcpToolName } = hook;
   if (mcpToolName === null || wireMethod === null) return [];
-  const contract = lifecycleContract(name);
+  const contract = asked(lifecycleContract(name));
   const toolName = mcpToolName.replace("{plugin}", plugin);
   return [{
     tool: { name: toolName, description: `${description} (of ${plugin})`, inputSchema: { type: "object" } },

@@ -99,6 +99,10 @@ export interface PluginDefinition {
    * host answers storage requests: start them here if need be, but do not wait for them.
    */
   readonly onConfigUpdate?: (config: Config) => void | Promise<void>;
+  /** Called with each project that uses the plugin, once it is loaded or loaded again, and the plugin's config. */
+  readonly onProjectActivated?: (project: string, config: Config) => void | Promise<void>;
+  /** Called with a project that no longer uses the plugin; `onShutdown` may follow at once. */
+  readonly onProjectDeactivated?: (project: string) => void | Promise<void>;
   /** Called when the host shuts the plugin down or goes away; its promise is waited for. */
   readonly onShutdown?: () => void | Promise<void>;
 }
@@ -362,6 +366,7 @@ class WirePlugin implements Plugin {
       for (const text of held) this.#write(text);
     } else if (method === "shutdown") void this.#end(0);
     else if (method === "system.cancel" && isRecord(params)) this.#calls.get(params.id as Id)?.abort("cancelled");
+    else if (method.startsWith("projects.")) void this.#project(method, isRecord(params) ? params : {});
     else if (method === "system.rate_limited") this.log.warn("The host drops notifications: too many a second");
   }
 
@@ -386,7 +391,7 @@ class WirePlugin implements Plugin {
     const { capabilities } = isRecord(params) ? params : {};
     if (Array.isArray(capabilities)) this.#capabilities = capabilities.filter((one) => typeof one === "string");
     const methods = [...this.#handlers.keys()].filter((method) => !method.startsWith(HOOK_PREFIX));
-    const features = ["cancel", "progress"];
+    const features = ["cancel", "progress", "projects"];
     this.#answer(id, {
       name,
       version,
@@ -396,6 +401,18 @@ class WirePlugin implements Plugin {
       capabilities_used: capabilitiesUsed,
       features,
     });
+  }
+
+  /** A project came or went. Nobody waits for the handler: what it throws is logged. */
+  async #project(method: string, { project, config }: Record<string, unknown>): Promise<void> {
+    const { onProjectActivated, onProjectDeactivated } = this.#definition;
+    if (typeof project !== "string") return;
+    try {
+      if (method === "projects.activated") await onProjectActivated?.(project, isRecord(config) ? config : {});
+      if (method === "projects.deactivated") await onProjectDeactivated?.(project);
+    } catch (error) {
+      this.log.error(`The handler of ${method} failed`, { error });
+    }
   }
 
   /** One config at a time, in the order they came. */

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { mkdir, stat } from "node:fs/promises";
+import { connect } from "node:net";
 import { test } from "node:test";
 import { detectRuntime } from "../../src/adapters/default.ts";
 import { requestOverSocket } from "../../src/adapters/shared/request_over_socket.ts";
@@ -140,7 +141,46 @@ test("a request for a WebSocket that is refused gets the handler's response", as
   await end(server);
 });
 
-test("a connection's signal aborts when its client goes away, or is null where the runtime cannot know", async () => {
+test("a WebSocket's protocols may be joined by a bare comma", async () => {
+  const handler: HttpHandler = (_, connection) => {
+    connection.upgrade({ protocol: "kaged.v1", open() {}, closed() {} });
+    return Promise.resolve(new Response(null));
+  };
+  const server = await http.listen({ at: LOOPBACK, handler });
+  for (const protocols of ["other,kaged.v1", "other, kaged.v1", "kaged.v1"]) {
+    const socket = connect(server.port!, "127.0.0.1");
+    socket.write([
+      "GET / HTTP/1.1",
+      `Host: 127.0.0.1:${server.port}`,
+      "Connection: Upgrade",
+      "Upgrade: websocket",
+      "Sec-WebSocket-Version: 13",
+      "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
+      `Sec-WebSocket-Protocol: ${protocols}`,
+      "",
+      "",
+    ].join("\r\n"));
+    const [answer] = await once(socket, "data");
+    assert.match(String(answer), /^HTTP\/1.1 101 [^]*\r\nsec-websocket-protocol: kaged.v1\r\n/i, protocols);
+    socket.destroy();
+  }
+  await end(server);
+});
+
+test("a connection's signal stays quiet when its client is answered", async () => {
+  const asked = Promise.withResolvers<AbortSignal | null>();
+  const handler: HttpHandler = (_, { signal }) => {
+    asked.resolve(signal);
+    return Promise.resolve(new Response("here"));
+  };
+  const server = await http.listen({ at: LOOPBACK, handler });
+  const response = await fetch(`http://127.0.0.1:${server.port}/`);
+  assert.equal(await response.text(), "here");
+  await end(server);
+  assert.equal((await asked.promise)?.aborted, false);
+});
+
+test("T-008 a connection's signal aborts when its client goes away", async () => {
   const asked = Promise.withResolvers<AbortSignal | null>();
   const done = Promise.withResolvers<void>();
   const handler: HttpHandler = async (_, { signal }) => {
@@ -151,10 +191,10 @@ test("a connection's signal aborts when its client goes away, or is null where t
   const server = await http.listen({ at: LOOPBACK, handler });
   const controller = new AbortController();
   const response = fetch(`http://127.0.0.1:${server.port}/`, { signal: controller.signal });
-  const signal = await asked.promise;
+  const signal = (await asked.promise)!;
   controller.abort();
   await assert.rejects(response);
-  if (signal && !signal.aborted) await new Promise((resolve) => signal.addEventListener("abort", resolve));
+  if (!signal.aborted) await new Promise((resolve) => signal.addEventListener("abort", resolve));
   done.resolve();
   await end(server);
 });

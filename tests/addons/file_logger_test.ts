@@ -18,16 +18,19 @@ interface Logged extends Told {
 
 async function logged(
   t: TestContext,
-  options: Partial<FileLoggerOptions> & { readonly files?: Partial<Files>; readonly in?: string } = {},
+  { files: broken, in: place, ...options }: Partial<FileLoggerOptions> & {
+    readonly files?: Partial<Files>;
+    readonly in?: string;
+  } = {},
 ): Promise<Logged> {
   const told = toldEvents();
-  const dir = options.in ?? `${await scratchDir(t)}/logs`;
+  const dir = place ?? `${await scratchDir(t)}/logs`;
   const warnings: string[] = [];
   const logger = createFileLogger(told.emitter, {
     dir,
     onWarning: (message) => warnings.push(message),
     ...options,
-    runtime: { clock: told.clock, files: { ...files, ...options.files } },
+    runtime: { clock: told.clock, files: { ...files, ...broken } },
   });
   const read = async () => {
     const names = (await readdir(dir)).sort();

@@ -42,13 +42,13 @@ test("D-006 kaged hookspec check shows what differs and exits 1, whoever changed
   const cwd = await hookspecCopy(t);
   await runKaged(["hookspec", "emit"], { cwd });
   const python = join(cwd, "hookspec/generated/python/tool_v1.py");
-  await edit(python, "    name: str", "    nom: str");
+  await edit(python, "    name: StrictStr", "    nom: StrictStr");
   const { code, stdout } = await runKaged(["hookspec", "check"], { cwd });
   assert.equal(code, 1);
   assert.match(stdout, /^hookspec\/generated\/python\/tool_v1\.py$/m);
-  assert.match(stdout, /^- {4}nom: str = Field\(\.\.\.\)\n\+ {4}name: str = Field\(\.\.\.\)$/m);
+  assert.match(stdout, /^- {4}nom: StrictStr = Field\(\.\.\.\)\n\+ {4}name: StrictStr = Field\(\.\.\.\)$/m);
   assert.match(stdout, /^1 of 15 files differ\n {2}hint: Run kaged hookspec emit\n$/m);
-  assert.match(await readFile(python, "utf8"), /nom: str/, "it writes nothing");
+  assert.match(await readFile(python, "utf8"), /nom: StrictStr/, "it writes nothing");
 });
 
 test("D-006 kaged hookspec check --json names each file and how it stands", async (t) => {

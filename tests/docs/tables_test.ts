@@ -58,5 +58,11 @@ test("the settings in docs/http.md are those config.toml takes", async () => {
   const { http, warnings } = await parseOperatorConfig(await guideBlock("docs/http.md", "toml"), {
     file: "config.toml",
   });
-  assert.deepEqual([Object.keys(http), warnings], [["port", "host", "allowed_hosts", "calls_per_second"], []]);
+  assert.deepEqual([Object.keys(http), warnings], [[
+    "port",
+    "host",
+    "allowed_hosts",
+    "calls_per_second",
+    "trust_user_header",
+  ], []]);
 });

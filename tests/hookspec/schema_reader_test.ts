@@ -11,6 +11,7 @@ test("D-001 payloads are JSON Schema: every supported form becomes a type", asyn
     type: "string",
     minLength: 1,
     maxLength: 9,
+    format: "date",
   });
   assert.deepEqual(await shapeOf({ enum: ["a", "b"] }), { type: "string", values: ["a", "b"] });
   assert.deepEqual(await shapeOf({ const: "a", type: "string" }), { type: "string", values: ["a"] });
@@ -142,6 +143,12 @@ test("D-001 a schema that says nothing clear is refused", async () => {
     [{ type: "string", minimum: 1 }, /invalid_schema.* minimum/],
     [{ type: "string", minLength: -1 }, /invalid_schema.* minLength/],
     [{ type: "string", minLength: "1" }, /invalid_schema.* minLength/],
+    [{ type: "integer", minimum: 5, maximum: 4 }, /invalid_schema.* minimum/],
+    [{ type: "string", minLength: 2, maxLength: 1 }, /invalid_schema.* minLength/],
+    [{ type: "array", minItems: 2, maxItems: 1 }, /invalid_schema.* minItems/],
+    [{ type: "string", format: 7 }, /invalid_schema.* format/],
+    [{ type: "boolean", format: "date" }, /invalid_schema.* format/],
+    [{ anyOf: [{ type: "string" }], format: "date" }, /invalid_schema.* format/],
     [{ type: "object", properties: {}, required: ["name"] }, /invalid_schema.* required/],
     [{ type: "object", properties: {}, additionalProperties: {} }, /invalid_schema.* additionalProperties/],
     [{ type: ["object", "null"], properties: {} }, /invalid_schema.* type/],
@@ -164,6 +171,34 @@ test("D-001 a schema that says nothing clear is refused", async () => {
   for (const [schema, expected] of cases) {
     const found = await problems(withOutput(schema));
     assert.match(found.join(), expected, JSON.stringify(schema));
+  }
+});
+
+test("N-039 a default stands at a field, is of its type, and is refused anywhere else", async () => {
+  const fieldsOf = async (properties: unknown) => {
+    const shape = await shapeOf({ type: "object", properties });
+    return shape?.type === "record" ? shape.fields.map((field) => field.default) : [];
+  };
+  const given = { a: { type: "integer", default: 0 }, b: { type: ["string", "null"], default: null }, c: {} };
+  assert.deepEqual(await fieldsOf(given), [0, null, undefined]);
+  const wrong: readonly (readonly [Record<string, unknown>, unknown])[] = [
+    [{ type: "integer" }, 1.5],
+    [{ type: "integer", minimum: 1 }, 0],
+    [{ type: "boolean" }, 1],
+    [{ type: "string", minLength: 1 }, ""],
+    [{ enum: ["a"] }, "b"],
+    [{ type: "array", items: { type: "string" } }, [1]],
+    [{ type: "object", additionalProperties: { type: "number" } }, { a: "1" }],
+    [{ anyOf: [{ type: "null" }, { type: "number" }] }, "x"],
+    [{ type: "object", properties: { x: {} }, required: ["x"], additionalProperties: false }, { y: 1 }],
+    [{ $ref: "greet.input.json" }, {}],
+  ];
+  for (const [schema, value] of wrong) {
+    const found = await problems(withOutput({ type: "object", properties: { a: { ...schema, default: value } } }));
+    assert.match(found.join(), /^hookspec.invalid_schema .* properties.a.default$/, JSON.stringify(schema));
+  }
+  for (const schema of [{ type: "string", default: "x" }, { type: "array", items: { default: 1 } }]) {
+    assert.match((await problems(withOutput(schema))).join(), /hookspec.unsupported_keyword .*default$/);
   }
 });
 

@@ -134,3 +134,78 @@ test("T-008 T-010 the host's HTTP API has the routes once an agent is registered
   assert.equal((await ask("GET /api/v1/agents/primary")).status, 200);
   app.close();
 });
+
+test("T-005 T-001b a run hands work to another agent: hooks fire, and delegate:start and delegate:end are emitted", async () => {
+  await using h = await hosted({
+    ...memory,
+    yaml: `primary: { subagents: { researcher: {} } }\n`,
+    primary: {},
+    fixtures: {},
+  });
+  const heard: AnyEvent[] = [];
+  const fired: unknown[] = [];
+  h.host.on("*", (event) => void heard.push(event));
+  for (const hook of ["SubagentStart", "SubagentStop"] as const) {
+    h.host.hooks.register(hook, (event) => {
+      fired.push([hook, event.subagent, event.input, event.output ?? null]);
+      return hook === "SubagentStart" && event.input === "forbidden" ? { action: "block", reason: "not that" } : null;
+    });
+  }
+  h.host.agent("primary", async ({ input, delegate }) => (await delegate("researcher", input)).output.toUpperCase());
+  h.host.agent("primary.subagents.researcher", ({ input }) => {
+    if (input === "fail") throw new Error("nothing found");
+    return `found ${input}`;
+  });
+  const run = (input: string) => h.host.jobs.run({ agentName: "primary", input, conversationId: "ses_1" });
+  assert.equal((await run("a map")).output, "FOUND A MAP");
+  const subagent = { name: "researcher", parent: "primary", depth: 1 };
+  assert.deepEqual(fired, [["SubagentStart", subagent, "a map", null], [
+    "SubagentStop",
+    subagent,
+    "a map",
+    "found a map",
+  ]]);
+  await assert.rejects(run("forbidden"), {
+    code: "jobs.run_failed",
+    message: /blocked the work of .*researcher": not that/,
+  });
+  await assert.rejects(run("fail"), { code: "jobs.run_failed", message: "nothing found" });
+  await turn();
+  const delegates = heard.filter(({ type }) => type.startsWith("delegate:")) as unknown as Record<string, unknown>[];
+  const at = { parentAgent: "primary", childAgent: "primary.subagents.researcher", conversationId: "ses_1" };
+  assert.deepEqual(delegates.map(({ timestamp: _, duration: _ms, ...rest }) => rest), [
+    { type: "delegate:start", ...at, input: "a map" },
+    { type: "delegate:end", ...at, output: "found a map" },
+    { type: "delegate:start", ...at, input: "fail" },
+    { type: "delegate:end", ...at, output: "" },
+  ]);
+});
+
+test("T-005 T-001b a run that calls its model through the host emits model:call, and its tokens are the run's", async () => {
+  await using h = await hosted({ ...memory, yaml: "primary: {}\n", primary: {}, fixtures: {} });
+  const heard: AnyEvent[] = [];
+  h.host.on("model:call", (event) => void heard.push(event as AnyEvent));
+  const usages = [
+    { usage: { inputTokens: 1, outputTokens: 2 } },
+    { usage: { prompt_tokens: 10, completion_tokens: 20, total_tokens: 30 } },
+    { usage: { input_tokens: 100, output_tokens: 200 } },
+    { usage: Promise.resolve({ promptTokens: 1000, completionTokens: 2000 }) },
+    "a text",
+  ];
+  h.host.agent("primary", async ({ callModel }) => {
+    for (const answer of usages) assert.equal(await callModel("small-1", () => answer), answer);
+    await assert.rejects(callModel("small-1", () => Promise.reject(new Error("overloaded"))), {
+      message: "overloaded",
+    });
+    return "done";
+  });
+  const { usage } = await h.host.jobs.run(ask);
+  assert.deepEqual(usage, { promptTokens: 1111, completionTokens: 2222, totalTokens: 3333 });
+  await turn();
+  const counts = heard.map((event) => {
+    const { agentName, model, promptTokens, completionTokens } = event as unknown as Record<string, unknown>;
+    return [agentName, model, promptTokens, completionTokens];
+  });
+  assert.deepEqual(counts.map(([, , prompt]) => prompt).sort(), [0, 1, 10, 100, 1000]);
+  assert.deepEqual(counts[0]!.slice(0, 2), ["primary", "small-1"]);
+});

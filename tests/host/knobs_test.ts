@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
-import { chmod, readdir, readFile, stat, writeFile } from "node:fs/promises";
+import { chmod, mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { detectRuntime } from "../../src/adapters/default.ts";
+import type { Manifest } from "../../src/core/manifest/manifest.ts";
 import { loadHostProject } from "../../src/host/host_project.ts";
 import { HostModel } from "../../src/host/model.ts";
 import { turnKnob } from "../../src/host/turn_knob.ts";
@@ -140,4 +141,73 @@ test("a file somebody writes to meanwhile is left alone, and the plugin gets its
   assert.deepEqual(given, [5, 2]);
   assert.equal(await readFile(file, "utf8"), `# Mine\n${YAML}`);
   assert.deepEqual(await readdir(h.dir), ["project.yaml"]);
+});
+
+test("K-037 K-038 a path that must exist, and a model that the operator must have, are looked for when a knob is turned", async () => {
+  const knob = { label: "Knob", default: null };
+  const own: Partial<Manifest> = {
+    config_schema: { type: "object", properties: { store: { type: "string" }, model: { type: ["string", "null"] } } },
+    knobs: {
+      store: {
+        ...knob,
+        type: "path",
+        prefixes: ["project:", "config:"],
+        must_exist: true,
+        default: "config:/memory",
+        binds_to: "config.store",
+      },
+      model: { ...knob, type: "model_alias", filter: "reasoning", binds_to: "config.model" },
+    },
+  };
+  await using h = await hosted({
+    yaml: `primary: { plugins: { memory: { package: "@test/memory" } } }\n`,
+    fixtures: { "@test/memory": { fixture: "echo", manifest: own } },
+    local:
+      `[models]\nsmall = "s-1"\n[models.deep]\nmodel = "d-1"\nfor = ["reasoning"]\n[models.quick]\nmodel = "q-1"\nfor = "fast"\n`,
+  });
+  const turn = (name: string, value: unknown) => h.host.setKnob("primary", "memory", name, value);
+  const refused = (reason: RegExp, hint: RegExp) => (error: { code: string; message: string; hint: string }) => {
+    assert.deepEqual([error.code, reason.test(error.message), hint.test(error.hint)], [
+      "knob.value_invalid",
+      true,
+      true,
+    ], error.message);
+    return true;
+  };
+  await assert.rejects(turn("store", "config:/notes"), refused(/nothing at "config:\/notes"/, /files\/notes first/));
+  await assert.rejects(turn("store", "project:/notes"), refused(/nothing at "project:\/notes"/, /notes first/));
+  await mkdir(join(h.home, "files/notes"), { recursive: true });
+  await turn("store", "config:/notes");
+  await turn("store", "project:/project.yaml");
+  await assert.rejects(turn("model", "dep"), refused(/No model is called "dep"/, /Did you mean "deep"/));
+  await assert.rejects(turn("model", "quick"), refused(/"quick" is not for reasoning/, /small, deep/));
+  await turn("model", "small");
+  await turn("model", "deep");
+  await turn("model", null);
+  assert.deepEqual(await h.host.callMethod("echo", "echo.config"), { store: "project:/project.yaml", model: null });
+});
+
+test("K-038 a plugin gets the default of a knob whose field has none of its own", async () => {
+  const own: Partial<Manifest> = {
+    config_schema: {
+      type: "object",
+      properties: { level: { type: "integer" }, deep: { type: "integer", default: 7 } },
+    },
+    knobs: Object.fromEntries(["level", "deep"].map((name) => {
+      return [name, {
+        type: "int_range",
+        label: name,
+        min: 1,
+        max: 9,
+        step: 1,
+        default: 3,
+        binds_to: `config.${name}`,
+      }];
+    })),
+  };
+  await using h = await hosted({
+    yaml: `primary: { plugins: { memory: { package: "@test/memory" } } }\n`,
+    fixtures: { "@test/memory": { fixture: "echo", manifest: own } },
+  });
+  assert.deepEqual(await h.host.callMethod("echo", "echo.config"), { level: 3, deep: 7 });
 });

@@ -24,7 +24,8 @@ test("a host with the option record leaves a tape of each process, whole when it
   const { header, entries } = parseTape(await readFile(join(record, name), "utf8"), { file: name });
   assert.deepEqual([header.plugin, header.instance], ["echo", "echo@music/primary"]);
   const said = entries.flatMap((entry) => "message" in entry && entry.from === "host" ? [entry.message.method] : []);
-  assert.deepEqual(said, ["initialize", "config.update", "initialized", "echo.pid", "shutdown"]);
+  const [before, after] = [["initialize", "config.update", "initialized"], ["projects.deactivated", "shutdown"]];
+  assert.deepEqual(said, [...before, "projects.activated", "echo.pid", ...after]);
   assert.deepEqual(entries.at(-1), { t: 0, from: "plugin", exit: { code: 0, signal: null } });
 });
 

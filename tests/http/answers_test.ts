@@ -70,6 +70,7 @@ test("every route answers as /openapi.json describes: each status that is JSON i
   ) {
     await s.ask(path);
   }
+  await post("/api/v1/tickets", { path: "/api/v1/events" });
   for (const order of ["disable", "enable", "restart", "reread", "reload"]) await post(`${PLUGIN}/${order}`);
   await s.ask(`${PLUGIN}/call/echo.params`);
   await post(`${PLUGIN}/call/echo.log`, { text: "one\n" });
@@ -125,7 +126,7 @@ test("an answer that is not as documented fails the test that got it: a field to
   }
   assert.throws(() => checkAnswer("GET", "/healthz", { ...answer, status: 204 }), /status is not documented/);
   assert.throws(() => checkAnswer("GET", "/healthz", { ...answer, type: "text/html" }), /media type is not documented/);
-  const problem = { type: "x", title: "x", status: 400, detail: "x", code: "plugin.unknown" };
+  const problem = { type: "x", title: "x", status: 400, detail: "x", code: "plugin.unknown", rpc: -32602 };
   const failed = { status: 400, type: "application/problem+json", body: problem };
   assert.throws(() => checkAnswer("GET", "/healthz", failed), /code is not documented/);
   checkAnswer("GET", "/healthz", { ...failed, body: { ...problem, code: "http.input_invalid" } });

@@ -101,6 +101,19 @@ test("a body that is no JSON object, is sent as something else or is too large n
   assert.equal((await post("{}", { "Content-Type": "application/json; charset=utf-8" })).status, 200);
 });
 
+test("a request that is too large or lacks its token gets the headers that its client needs", async () => {
+  await using s = await served();
+  await using server = await listening(s);
+  const head = (line: string, ...headers: string[]) =>
+    rawAnswer(server.port, [`${line} HTTP/1.1`, `Host: 127.0.0.1:${server.port}`, ...headers, "", ""].join("\r\n"));
+  const token = `Authorization: Bearer ${TOKEN}`;
+  const type = "Content-Type: application/json";
+  const large = await head(`POST ${CALL}`, token, type, "Content-Length: 99999999");
+  assert.match(large, /^HTTP\/1.1 413 [^]*\r\nconnection: close\r\n/i);
+  assert.doesNotMatch(large, /keep-alive/i);
+  assert.match(await head(`POST ${CALL}`), /^HTTP\/1.1 401 [^]*\r\nwww-authenticate: Bearer\r\n/i);
+});
+
 test("a body whose end never comes is cut off at the limit", async () => {
   await using s = await served();
   let sent = 0;
@@ -171,12 +184,17 @@ test("no path leads out of the console's files", async () => {
 });
 
 /** Sends a text as it is; returns the status of the answer. */
-function rawStatus(port: number, text: string): Promise<number> {
+async function rawStatus(port: number, text: string): Promise<number> {
+  return Number(/^HTTP\/1\.[01] (\d{3}) /.exec(await rawAnswer(port, text))?.[1]);
+}
+
+/** Sends a text as it is; returns the beginning of the answer. */
+function rawAnswer(port: number, text: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, "127.0.0.1", () => socket.write(text));
     socket.once("data", (data) => {
       socket.destroy();
-      resolve(Number(/^HTTP\/1\.[01] (\d{3}) /.exec(String(data))?.[1]));
+      resolve(String(data));
     });
     socket.once("error", reject); // A server that has answered may cut a client off that still sends.
   });

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Elysia } from "elysia";
 import { Hono } from "hono";
-import { jobRoutes, type JobRoutesOptions } from "../../src/http/routes/job_routes.ts";
+import { type JobRoutes, jobRoutes, type JobRoutesOptions } from "../../src/http/job_app.ts";
 import type { Job } from "../../src/jobs/types.ts";
 import { checkAnswer } from "../support/api_document.ts";
 import { heldAgent, jobsStage, turn, until } from "../jobs/jobs_stage.ts";
@@ -42,14 +42,22 @@ const problem = async (response: Response) => {
   return [response.status, code];
 };
 
-const ways: Record<string, (fetch: Fetch) => ReturnType<typeof client>> = {
-  "alone": (fetch) => client(fetch),
-  "in a bare Hono app": (fetch) => {
-    const app = new Hono().mount("/api", fetch).get("/own", (c) => c.text("own"));
+const ways: Record<string, (routes: JobRoutes) => ReturnType<typeof client>> = {
+  "alone": ({ fetch }) => client((request) => fetch(request)),
+  "mounted in a Hono app": ({ fetch }) => {
+    const app = new Hono().mount("/api", (request) => fetch(request)).get("/own", (c) => c.text("own"));
     return client((request) => app.fetch(request), "http://localhost/api");
   },
-  "in Elysia": (fetch) => {
-    const app = new Elysia().mount("/api", fetch as never).get("/own", () => "own");
+  "as a route of a Hono app": (routes) => {
+    const app = new Hono().route("/api", routes).get("/own", (c) => c.text("own"));
+    return client((request) => app.fetch(request), "http://localhost/api");
+  },
+  "mounted in Elysia": ({ fetch }) => {
+    const app = new Elysia().mount("/api", ((request: Request) => fetch(request)) as never).get("/own", () => "own");
+    return client((request) => app.handle(request), "http://localhost/api");
+  },
+  "used in Elysia": (routes) => {
+    const app = new Elysia().group("/api", (api) => api.use(routes.elysia)).get("/own", () => "own");
     return client((request) => app.handle(request), "http://localhost/api");
   },
 };
@@ -57,7 +65,7 @@ const ways: Record<string, (fetch: Fetch) => ReturnType<typeof client>> = {
 for (const [way, mount] of Object.entries(ways)) {
   test(`T-008 T-009 T-010 T-011 ${way}: start, look, follow, list, cancel, delete`, async () => {
     const { jobs, routes } = await stage();
-    const ask = mount(routes.fetch);
+    const ask = mount(routes);
     const agent = heldAgent(jobs);
     const accepted = await ask("POST /agents/primary?async=true", { message: "Hello", conversationId: "ses_1" });
     assert.equal(accepted.status, 202);
@@ -93,7 +101,7 @@ for (const [way, mount] of Object.entries(ways)) {
     assert.deepEqual(await (await ask(`DELETE /jobs/${second}`)).json(), { success: true });
     assert.deepEqual(await problem(await ask(`GET /jobs/${second}`)), [404, "jobs.unknown"]);
     if (way !== "alone") {
-      const own = await mount(routes.fetch)("GET /../own");
+      const own = await mount(routes)("GET /../own");
       assert.equal(await own.text(), "own", "the rest of the app is its own");
     }
   });
@@ -269,7 +277,7 @@ test("T-008 bad requests are answered with the mistake", async () => {
     ["POST /agents/primary", { message: "x", conversationId: "" }, [400, "http.input_invalid"]],
     ["POST /agents/primary", "x".repeat(5_000_000), [413, "http.body_too_large"]],
     ["POST /agents/primary?async=maybe", { message: "x" }, [400, "http.input_invalid"]],
-    ["POST /agents/primary", undefined, [415, "http.media_type"]],
+    ["POST /agents/primary", undefined, [400, "http.body_invalid"]],
     ["GET /jobs?status=gone", undefined, [400, "http.input_invalid"]],
     ["GET /jobs?limit=0", undefined, [400, "http.input_invalid"]],
     ["GET /jobs?limit=1001", undefined, [400, "http.input_invalid"]],
@@ -296,4 +304,37 @@ test("T-008 a failure of another class reaches the log alone", async () => {
   assert.equal(response.status, 500);
   assert.doesNotMatch(await response.text(), /secret/);
   assert.match(warnings[0]!, /secret detail/);
+});
+
+test("N-040 T-008 a body may come without its type, as fetch() sends a text, but not from a page of another site", async () => {
+  const { jobs, routes } = await stage();
+  heldAgent(jobs);
+  const post = async (headers: Record<string, string>, body = '{ "message": "Check my email" }') =>
+    await routes.fetch(new Request("http://localhost/agents/primary?async=true", { method: "POST", body, headers }));
+  assert.equal((await post({})).status, 202, "fetch() names text/plain");
+  assert.equal((await post({ Host: "localhost", Origin: "http://localhost" })).status, 202);
+  assert.deepEqual(await problem(await post({}, "Check my email")), [400, "http.body_invalid"]);
+  assert.deepEqual(await problem(await post({ "Content-Type": "text/html" })), [415, "http.media_type"]);
+  assert.deepEqual(await problem(await post({ "Sec-Fetch-Site": "cross-site" })), [415, "http.media_type"]);
+  const foreign = { Host: "localhost", Origin: "https://evil.example" };
+  assert.deepEqual(await problem(await post(foreign)), [415, "http.media_type"]);
+  assert.equal((await post({ ...foreign, "Content-Type": "application/json" })).status, 202);
+});
+
+test("N-040 T-009 every event of a job comes without a name too, unless that is not wanted", async () => {
+  const { jobs, ask } = await stage();
+  jobs.agent("primary", ({ emit }) => {
+    emit("text", { delta: "Hi" });
+    return "Hi";
+  });
+  const { id } = await jobs.start({ agentName: "primary", input: "x" });
+  const job = await jobs.finished(id);
+  const blocks = (await (await ask(`GET /jobs/${id}/stream`)).text()).split("\n\n").slice(1, -1);
+  assert.deepEqual(blocks.filter((block) => !block.includes("event: ")).map((block) => JSON.parse(block.slice(6))), [
+    { type: "text", data: { delta: "Hi" } },
+    { type: "done", data: job },
+  ]);
+  const named = await (await ask(`GET /jobs/${id}/stream?unnamed=false`)).text();
+  assert.deepEqual(eventsIn(named).map(([, type]) => type), ["text", "done"]);
+  assert.doesNotMatch(named, /^data: \{"type"/m);
 });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { detectRuntime } from "../../src/adapters/default.ts";
-import { jobRoutes } from "../../src/http/routes/job_routes.ts";
+import { jobRoutes } from "../../src/http/job_app.ts";
 import { createJobs } from "../../src/jobs/create_jobs.ts";
 import { memoryJobs } from "../../src/jobs/sqlite_jobs.ts";
 import { heldAgent } from "../jobs/jobs_stage.ts";

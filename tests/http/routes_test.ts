@@ -394,3 +394,45 @@ test("USUAL is what the other tests stand on: its plugin knows the operator's se
     SECRET,
   );
 });
+
+test("K-017 K-070 a problem carries the JSON-RPC number of its failure, the plugin's own where a plugin failed", async () => {
+  await using s = await served();
+  const unknown = await s.ask("/api/v1/plugins/nobody");
+  assert.deepEqual([unknown.body.code, unknown.body.rpc], ["plugin.unknown", -32602]);
+  const missing = await s.ask(`${PLUGIN}/call/echo.no_such_method`);
+  assert.equal(missing.body.rpc, -32601);
+});
+
+test("K-070 every event that a request causes has its id, and what happens later has not", async () => {
+  await using s = await served();
+  const heard: { type: string; request_id: string | null }[] = [];
+  s.h.host.onAudit(({ type, request_id }) => void heard.push({ type, request_id }));
+  for (const order of ["disable", "enable", "restart"]) {
+    const before = heard.length;
+    const { headers } = await s.ask(`${PLUGIN}/${order}`, { method: "POST" });
+    const id = headers.get("x-request-id");
+    assert.match(id!, /^req_/);
+    const caused = heard.slice(before);
+    assert.ok(caused.length > 0, order);
+    assert.deepEqual(new Set(caused.map(({ request_id }) => request_id)), new Set([id]), JSON.stringify(caused));
+  }
+  const before = heard.length;
+  await s.h.host.disable("echo");
+  assert.deepEqual(new Set(heard.slice(before).map(({ request_id }) => request_id)), new Set([null]));
+});
+
+test("K-015 X-Kaged-User-Id names the operator where the proxy is trusted, and nowhere else", async () => {
+  const asked = async (trustUserHeader: boolean, user: string) => {
+    await using s = await served(USUAL, { trustUserHeader });
+    const { status, headers, body } = await s.ask(`${PLUGIN}/call/echo.params`, {
+      headers: { "X-Kaged-User-Id": user },
+    });
+    if (status !== 200) return [status, body.code];
+    const { operator_id, request_id } = body.result.context;
+    assert.equal(request_id, headers.get("x-request-id"));
+    return [status, operator_id];
+  };
+  assert.deepEqual(await asked(false, "ada@example.com"), [200, null]);
+  assert.deepEqual(await asked(true, "ada@example.com"), [200, "ada@example.com"]);
+  assert.deepEqual(await asked(true, "ada lovelace"), [400, "http.input_invalid"]);
+});

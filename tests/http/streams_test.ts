@@ -4,6 +4,7 @@ import { test } from "node:test";
 import { Feed } from "../../src/core/values/feed.ts";
 import { feedEvents, sendOverWebSocket } from "../../src/http/event_stream.ts";
 import { sseResponse } from "../../src/http/sse.ts";
+import { type Ticket, Tickets } from "../../src/http/tickets.ts";
 import type { WebSocketPeer, WebSocketUpgrade } from "../../src/core/ports/http.ts";
 import { createFakeClock } from "../support/fake_clock.ts";
 import { failed, listening, type Served, served, TOKEN } from "../support/served.ts";
@@ -253,4 +254,51 @@ test("a very long notification is sent without its params", async () => {
   const { entries } = await response.json();
   assert.deepEqual([entries.at(-1).data.params, entries.at(-1).data.cut, entries.at(-1).plugin], [null, true, "echo"]);
   app.close();
+});
+
+test("T-009 a ticket opens one path for a minute, so that a page can follow a stream without a header", async () => {
+  await using s = await served();
+  const ask = (path: string, init: RequestInit = {}) =>
+    s.ask(path, { ...init, headers: { Authorization: "", ...init.headers } });
+  const { body: { ticket, path, expiresAt } } = await s.ask("/api/v1/tickets", {
+    method: "POST",
+    json: { path: EVENTS },
+  });
+  assert.match(ticket, /^[A-Za-z0-9_-]{43}$/);
+  assert.deepEqual([path, Date.parse(expiresAt) - s.h.clock.now()], [EVENTS, 60_000]);
+
+  const address = `${EVENTS}?kind=notification&ticket=${ticket}`;
+  const stream = sseReader(await s.raw(address, { headers: { Authorization: "", Accept: "text/event-stream" } }));
+  await notify(s, 1);
+  assert.deepEqual(numbers([await stream.next()]), [0]);
+  assert.equal((await ask(address)).status, 200, "an EventSource comes back with the same address");
+
+  const refused = [401, "http.unauthorized"];
+  assert.deepEqual(failed(await ask(`${EVENTS}?ticket=${ticket.slice(1)}x`)), refused);
+  assert.deepEqual(failed(await ask(`${EVENTS}?ticket=`)), refused);
+  assert.deepEqual(failed(await ask(`/api/v1/plugins?ticket=${ticket}`)), refused, "another path");
+  assert.deepEqual(failed(await ask(`${EVENTS}?ticket=${ticket}`, { method: "POST" })), refused, "another method");
+  assert.deepEqual(failed(await ask("/api/v1/tickets", { method: "POST", body: "{}" })), refused);
+  const foreign = { headers: { Origin: "http://evil.example" } };
+  assert.deepEqual(failed(await ask(address, foreign)), [403, "http.origin_refused"]);
+  for (const wrong of ["events", "/a?b", "/a b", ""]) {
+    const answer = await s.ask("/api/v1/tickets", { method: "POST", json: { path: wrong } });
+    assert.deepEqual(failed(answer), [400, "http.input_invalid"]);
+  }
+  await stream.close();
+});
+
+test("a ticket ends after a minute, and the oldest of more than a thousand goes", () => {
+  const clock = createFakeClock();
+  const tickets = new Tickets(clock);
+  const opens = ({ ticket, path }: Ticket) =>
+    tickets.admitted(new Request(`http://localhost${path}?a=b&ticket=${ticket}`));
+  const first = tickets.issue(EVENTS);
+  assert.equal(opens(first)?.url, `http://localhost${EVENTS}?a=b`);
+  clock.advance(59_999);
+  assert.ok(opens(first));
+  clock.advance(1);
+  assert.equal(opens(first), null);
+  const many = Array.from({ length: 1001 }, () => tickets.issue(EVENTS));
+  assert.deepEqual([opens(many[0]!), opens(many[1]!) !== null, opens(many[1000]!) !== null], [null, true, true]);
 });

@@ -244,6 +244,43 @@ export const contract: readonly Case[] = [
     },
   },
   {
+    name: "T-008 reclaim() ends a claim that recovery took, as long as no other worker has begun the job",
+    async run({ backend, pass }) {
+      const { queue, store } = backend;
+      const lost = async () => {
+        const { id } = await store.create(ask);
+        const claim = await must(take(backend, "w1", 0));
+        assert.equal(claim.job.id, id);
+        return claim;
+      };
+      const reclaim = (claim: JobClaim) => queue.reclaim!(claim, done, policy.error);
+
+      const failed = await lost();
+      assert.equal((await queue.recover({ ...policy, maxAttempts: 1 }))[0]?.status, "failed");
+      const kept = await must(reclaim(failed));
+      assert.deepEqual([kept.status, kept.result, kept.error], ["completed", "Hi", undefined]);
+      assert.deepEqual(await store.get(kept.id), kept);
+      assert.equal(await reclaim(failed), null, "once");
+
+      const queued = await lost();
+      assert.equal((await queue.recover(policy))[0]?.status, "queued");
+      assert.equal((await must(reclaim(queued))).status, "completed");
+      assert.equal(await take(backend), null, "nobody gets it any more");
+
+      const taken = await lost();
+      await queue.recover(policy);
+      await pass(5);
+      const second = await must(take(backend, "w2"));
+      assert.equal(await reclaim(taken), null);
+      assert.equal((await must(queue.release(second, { status: "failed", error: "own" }))).status, "failed");
+      assert.equal(await reclaim(taken), null);
+
+      const cancelledOne = await lost();
+      await queue.cancel(cancelledOne.job.id);
+      assert.equal(await reclaim(cancelledOne), null);
+    },
+  },
+  {
     name: "T-010 cancel() ends a waiting or running job, once",
     async run({ backend }) {
       const running = await backend.store.create(ask);

@@ -400,6 +400,10 @@ test("T-008 settings with which nothing would run are refused", async () => {
   }
 });
 
+/** Queues as they are beneath those that fail. */
+const beneath = new WeakMap<JobBackend, JobBackend["queue"]>();
+const memoryOf = (backend: JobBackend): JobBackend["queue"] => beneath.get(backend)!;
+
 /** A backend whose queue fails while `isAway`. */
 function flaky(clock = createFakeClock()): { backend: JobBackend; away: { isAway: boolean }; clock: typeof clock } {
   const inner = memoryJobs({ clock, ids });
@@ -409,7 +413,9 @@ function flaky(clock = createFakeClock()): { backend: JobBackend; away: { isAway
       return away.isAway ? Promise.reject(new Error("away")) : (call as (...args: unknown[]) => unknown)(...args);
     }]),
   ) as unknown as JobBackend["queue"];
-  return { backend: { ...inner, queue }, away, clock };
+  const backend = { ...inner, queue };
+  beneath.set(backend, inner.queue);
+  return { backend, away, clock };
 }
 
 test("T-008 a store that is away is asked again: the answer is not lost", async () => {
@@ -424,6 +430,37 @@ test("T-008 a store that is away is asked again: the answer is not lost", async 
   away.isAway = false;
   clock.advance(1000);
   assert.equal((await jobs.finished(id)).result, "kept");
+});
+
+test("T-008 a run that ended while the store was away keeps its answer, unless another worker began the job", async () => {
+  for (const maxAttempts of [1, 2]) {
+    const { backend, away, clock } = flaky();
+    const { jobs } = await jobsStage({ backend, clock, leaseMs: 15_000, maxAttempts });
+    const agent = heldAgent(jobs);
+    const { id } = await jobs.start(ask);
+    const run = await agent.next();
+    away.isAway = true;
+    run.answer("kept");
+    await turn();
+    clock.advance(16_000);
+    // Another process finds the lease that has run out before this one can say that its run has ended.
+    const inner = memoryOf(backend);
+    const policy = { maxAttempts, error: "The process that ran the job ended, or could not say that it lives" };
+    assert.equal((await inner.recover(policy))[0]?.id, id);
+    const isTaken = maxAttempts === 2;
+    if (isTaken) assert.equal((await inner.claim({ worker: "w", agents: ["primary"], leaseMs: 1000 }))?.job.id, id);
+    away.isAway = false;
+    clock.advance(isTaken ? 500 : 5000);
+    await until(async () => {
+      clock.advance(1);
+      return isTaken || (await jobs.get(id)).status === "completed";
+    });
+    const { status, result, error } = await jobs.get(id);
+    assert.deepEqual(
+      [status, result, error],
+      isTaken ? ["running", undefined, undefined] : ["completed", "kept", undefined],
+    );
+  }
 });
 
 test("T-008 a worker that cannot renew its lease aborts its run before another may have it", async () => {

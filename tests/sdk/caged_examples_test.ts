@@ -66,7 +66,7 @@ test("K-065 tasks, with the Python SDK, keeps its rows in the host's storage and
   assert.deepEqual(await call("tasks.list", {}), {
     tasks: [{ id: 1, title: "Mix", due: null }, { id: 2, title: "Master", due: null }],
   });
-  assert.deepEqual(host.supervisor.plugin("tasks").features, ["cancel", "progress"]);
+  assert.deepEqual(host.supervisor.plugin("tasks").features, ["cancel", "progress", "projects"]);
   await host.supervisor.stop("tasks");
   assert.equal((await host.next("plugin.stopped")).data.exit_code, 0);
 });
@@ -82,7 +82,7 @@ test("K-058 notes runs in its cage on the runtime of the host", async (t) => {
   assert.deepEqual(await host.supervisor.call("notes", "kaged.hook.on_session_start", {}, { context }), {
     inject: "Notes so far:\n- Uses Bun",
   });
-  assert.deepEqual(host.supervisor.plugin("notes").features, ["cancel", "progress"]);
+  assert.deepEqual(host.supervisor.plugin("notes").features, ["cancel", "progress", "projects"]);
   await host.supervisor.stop("notes");
   assert.equal((await host.next("plugin.stopped")).data.exit_code, 0);
 });

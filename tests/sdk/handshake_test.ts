@@ -24,7 +24,7 @@ test("K-008 a plugin of the SDK answers initialize with its identity, methods, t
       methods: ["presets.list", "test.add"],
       notifications: ["catalog.updated"],
       capabilities_used: ["kaged:storage:read"],
-      features: ["cancel", "progress"],
+      features: ["cancel", "progress", "projects"],
     },
   });
 });
@@ -166,4 +166,22 @@ test("createPlugin() refuses names the host would refuse, and names that mean tw
   assert.throws(make({ hooks: { "on-start": handler } }), TypeError);
   assert.throws(make({ methods: { "test.add": handler }, tools: { add: handler } }), TypeError);
   assert.throws(make({ tools: { add: "not a function" } }), TypeError);
+});
+
+test("K-011 K-053 a plugin of the SDK hears of its projects, and lives when its handler fails", async () => {
+  const heard: unknown[] = [];
+  await using plugin = drive({
+    onProjectActivated: (project, config) => void heard.push([project, config]),
+    onProjectDeactivated(project) {
+      heard.push(project);
+      throw new Error("no");
+    },
+  });
+  await plugin.ask("initialize", { api_version: 1, plugin_name: "test" });
+  plugin.send({ method: "initialized", params: {} });
+  plugin.send({ method: "projects.activated", params: { project: "music", config: { level: 1 } } });
+  plugin.send({ method: "projects.deactivated", params: { project: "music" } });
+  plugin.send({ method: "projects.activated", params: { project: 7 } });
+  assert.deepEqual((await plugin.ask("ping")).result, { status: "ok" });
+  assert.deepEqual(heard, [["music", { level: 1 }], "music"]);
 });

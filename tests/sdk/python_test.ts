@@ -59,7 +59,7 @@ def on_session_start(params, context): return {"inject": "hello"}
       methods: ["presets.list", "test.add"],
       notifications: ["catalog.updated"],
       capabilities_used: ["kaged:storage:read"],
-      features: ["cancel", "progress"],
+      features: ["cancel", "progress", "projects"],
     },
   });
   assert.equal((await plugin.ask("initialize", {})).error.code, -32600);
@@ -256,4 +256,28 @@ test("the Python of docs/plugins.md is a whole plugin", async (t) => {
   assert.deepEqual((await plugin.next()).result, { text: "Ahoy, Ada!" });
   plugin.send({ id: 21, method: "greeter.slow", params: {} });
   assert.deepEqual((await plugin.next()).params, { id: 21, progress: 1, total: 2, message: "half way" });
+});
+
+test("K-011 K-065 a Python plugin hears of its projects", async (t) => {
+  if (!await hasPython(t)) return;
+  await using plugin = await pythonPlugin(
+    t,
+    `
+heard = []
+@plugin.on_project_activated
+def came(project, config): heard.append([project, config])
+@plugin.on_project_deactivated
+def went(project):
+    plugin.notify("projects.heard", {"heard": heard + [project]})
+    raise ValueError("no")
+`,
+    { options: 'notifications=["projects.heard"]' },
+  );
+  await plugin.ask("initialize", { api_version: 1, plugin_name: "test" });
+  plugin.send({ method: "initialized", params: {} });
+  plugin.send({ method: "projects.activated", params: { project: "music", config: { level: 1 } } });
+  assert.deepEqual((await plugin.ask("ping")).result, { status: "ok" });
+  plugin.send({ method: "projects.deactivated", params: { project: "music" } });
+  assert.deepEqual((await plugin.next()).params, { heard: [["music", { level: 1 }], "music"] });
+  assert.deepEqual((await plugin.ask("ping")).result, { status: "ok" });
 });

@@ -73,6 +73,10 @@ export interface PluginDefinition {
    * host answers storage requests: start them here if need be, but do not wait for them.
    */
   readonly onConfigUpdate?: (config: Config) => void | Promise<void>;
+  /** Called with each project that uses the plugin, once it is loaded or loaded again, and the plugin's config. */
+  readonly onProjectActivated?: (project: string, config: Config) => void | Promise<void>;
+  /** Called with a project that no longer uses the plugin; `onShutdown` may follow at once. */
+  readonly onProjectDeactivated?: (project: string) => void | Promise<void>;
   /** Called when the host shuts the plugin down or goes away; its promise is waited for. */
   readonly onShutdown?: () => void | Promise<void>;
 }

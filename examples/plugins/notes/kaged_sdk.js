@@ -167,6 +167,8 @@ class WirePlugin {
       void this.#end(0);
     } else if (method === "system.cancel" && isRecord(params)) {
       this.#calls.get(params.id)?.abort("cancelled");
+    } else if (method.startsWith("projects.")) {
+      void this.#project(method, isRecord(params) ? params : {});
     } else if (method === "system.rate_limited") {
       this.log.warn("The host drops notifications: too many a second");
     }
@@ -207,7 +209,7 @@ class WirePlugin {
       this.#capabilities = capabilities.filter((one) => typeof one === "string");
     }
     const methods = [...this.#handlers.keys()].filter((method) => !method.startsWith(HOOK_PREFIX));
-    const features = ["cancel", "progress"];
+    const features = ["cancel", "progress", "projects"];
     this.#answer(id, {
       name,
       version,
@@ -217,6 +219,23 @@ class WirePlugin {
       capabilities_used: capabilitiesUsed,
       features,
     });
+  }
+  /** A project came or went. Nobody waits for the handler: what it throws is logged. */
+  async #project(method, { project, config }) {
+    const { onProjectActivated, onProjectDeactivated } = this.#definition;
+    if (typeof project !== "string") {
+      return;
+    }
+    try {
+      if (method === "projects.activated") {
+        await onProjectActivated?.(project, isRecord(config) ? config : {});
+      }
+      if (method === "projects.deactivated") {
+        await onProjectDeactivated?.(project);
+      }
+    } catch (error) {
+      this.log.error(`The handler of ${method} failed`, { error });
+    }
   }
   /** One config at a time, in the order they came. */
   #configure(id, config) {

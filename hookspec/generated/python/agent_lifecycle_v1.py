@@ -3,9 +3,10 @@
 a tool is called, a window is compacted.
 """
 
-from typing import Any, Dict, List, Literal, Optional, Protocol, Union, runtime_checkable
+from typing import TYPE_CHECKING, Any, Dict, List, Literal, Optional, Protocol, Union, runtime_checkable
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, StrictBool, StrictFloat, StrictInt, StrictStr
+from pydantic import confloat, conint, constr
 
 KIND = "agent_lifecycle"
 KIND_API_VERSION = "1.0.0"
@@ -26,6 +27,14 @@ HOOKS: Dict[str, Dict[str, Any]] = {
     "on_budget_exceeded": {"dispatch": "chain", "wire_method": "kaged.hook.on_budget_exceeded", "mcp_tool_name": None},
 }
 
+# Limits are checked by pydantic; type checkers see the plain types.
+if TYPE_CHECKING:
+    _NumFrom0 = Union[int, float]
+    _IntFrom0 = int
+else:
+    _NumFrom0 = Union[conint(strict=True, ge=0), confloat(strict=True, ge=0)]
+    _IntFrom0 = conint(strict=True, ge=0)
+
 
 class Empty(BaseModel, extra="allow"):
     """Nothing beside what every call carries."""
@@ -35,22 +44,22 @@ class InjectResult(BaseModel, extra="allow"):
     """Text for the model."""
 
     # The text; null or none when there is nothing to say.
-    inject: Optional[Union[str, None]] = Field(None)
+    inject: Optional[Union[StrictStr, None]] = Field(None)
 
 
 # Text for the model: bare, in a map, or none.
-InjectOutput = Union[None, str, InjectResult]
+InjectOutput = Union[None, StrictStr, InjectResult]
 
 
 # What is said: text, or parts that are more than text.
-Content = Union[str, List[Dict[str, Any]]]
+Content = Union[StrictStr, List[Dict[str, Any]]]
 
 
 class TranscriptMessage(BaseModel, extra="allow"):
     """A message as it was said."""
 
     # Who speaks.
-    role: str = Field(...)
+    role: StrictStr = Field(...)
     # What is said.
     content: Content = Field(...)
 
@@ -61,7 +70,7 @@ class SessionIdleInput(BaseModel, extra="allow"):
     # The messages, oldest first.
     transcript: List[TranscriptMessage] = Field(...)
     # True when older messages, or one that was too large, had to go.
-    truncated: Optional[bool] = Field(None)
+    truncated: Optional[StrictBool] = Field(None)
 
 
 # Anything: it is not used.
@@ -72,26 +81,26 @@ class ToolCall(BaseModel, extra="allow"):
     """A tool the assistant calls. Fields beyond these are carried through untouched."""
 
     # Ties the call to its result.
-    id: str = Field(...)
+    id: StrictStr = Field(...)
 
 
 class Message(BaseModel, extra="allow"):
     """One message of a context window. Fields beyond these are carried through untouched."""
 
     # Tells it from every other message of its window. A message that a compactor adds has none.
-    id: Optional[str] = Field(None)
+    id: Optional[StrictStr] = Field(None)
     # Who speaks: system, user, assistant, tool.
-    role: str = Field(...)
+    role: StrictStr = Field(...)
     # What is said.
     content: Content = Field(...)
     # Tools the assistant calls.
     tool_calls: Optional[List[ToolCall]] = Field(None)
     # The call this message answers.
-    tool_call_id: Optional[str] = Field(None)
+    tool_call_id: Optional[StrictStr] = Field(None)
     # True keeps the message through every compaction.
-    always_keep: Optional[bool] = Field(None)
+    always_keep: Optional[StrictBool] = Field(None)
     # Who added the message in a compaction.
-    added_by: Optional[str] = Field(None)
+    added_by: Optional[StrictStr] = Field(None)
 
 
 class CompactionInput(BaseModel, extra="allow"):
@@ -106,7 +115,7 @@ class CompactionInput(BaseModel, extra="allow"):
     # Before: the agent's strategy. After: what was done.
     strategy: Literal["drop", "summarize", "compactor"] = Field(...)
     # Why now.
-    trigger: str = Field(...)
+    trigger: StrictStr = Field(...)
 
 
 class CompactorResult(BaseModel, extra="allow"):
@@ -117,66 +126,66 @@ class CompactorResult(BaseModel, extra="allow"):
     # The whole new window.
     messages: List[Message] = Field(...)
     # Ids of the messages that are gone.
-    superseded: List[str] = Field(...)
+    superseded: List[StrictStr] = Field(...)
     # What was done, for people.
-    summary: Optional[str] = Field(None)
+    summary: Optional[StrictStr] = Field(None)
 
 
 class ObserverResult(BaseModel, extra="allow"):
     """What an observer wants kept or said."""
 
     # Texts to keep.
-    retain: Optional[List[str]] = Field(None)
+    retain: Optional[List[StrictStr]] = Field(None)
     # Text for the model.
-    inject: Optional[Union[str, None]] = Field(None)
+    inject: Optional[Union[StrictStr, None]] = Field(None)
 
 
 # An observer's wishes, or the compactor's new window.
-PreCompactOutput = Union[None, str, CompactorResult, ObserverResult]
+PreCompactOutput = Union[None, StrictStr, CompactorResult, ObserverResult]
 
 
 # An observer's wishes.
-PostCompactOutput = Union[None, str, ObserverResult]
+PostCompactOutput = Union[None, StrictStr, ObserverResult]
 
 
 class HookEventBudget(BaseModel, extra="allow"):
     """How full the window is."""
 
     # Tokens in use.
-    usedTokens: float = Field(..., ge=0)
+    usedTokens: _NumFrom0 = Field(...)
     # Tokens there is room for.
-    effectiveLimit: float = Field(..., ge=0)
+    effectiveLimit: _NumFrom0 = Field(...)
 
 
 class HookEventTool(BaseModel, extra="allow"):
     """The tool, around a tool call."""
 
     # Its name.
-    name: str = Field(...)
+    name: StrictStr = Field(...)
     # Whether the call succeeded.
-    success: Optional[bool] = Field(None)
+    success: Optional[StrictBool] = Field(None)
     # How long it took, in milliseconds.
-    durationMs: Optional[float] = Field(None, ge=0)
+    durationMs: Optional[_NumFrom0] = Field(None)
 
 
 class HookEventError(BaseModel, extra="allow"):
     """What failed."""
 
     # For a person.
-    message: str = Field(...)
+    message: StrictStr = Field(...)
     # For a program.
-    code: Optional[str] = Field(None)
+    code: Optional[StrictStr] = Field(None)
 
 
 class HookEventSubagent(BaseModel, extra="allow"):
     """The subagent that starts or stops."""
 
     # Its name.
-    name: str = Field(...)
+    name: StrictStr = Field(...)
     # Path of the agent that started it.
-    parent: str = Field(...)
+    parent: StrictStr = Field(...)
     # How many agents are above it.
-    depth: int = Field(..., ge=0)
+    depth: _IntFrom0 = Field(...)
 
 
 class HookEvent(BaseModel, extra="allow"):
@@ -184,16 +193,16 @@ class HookEvent(BaseModel, extra="allow"):
 
     # The moment, by its portable name.
     hook: Literal["SessionStart", "PreCompact", "PostCompact", "SessionEnd", "UserPromptSubmitted", "PreToolUse", "PostToolUse", "SubagentStart", "SubagentStop", "OnError", "OnBudgetExceeded"] = Field(...)
-    # When, ISO 8601.
-    timestamp: str = Field(...)
+    # When, ISO 8601. (format date-time)
+    timestamp: StrictStr = Field(...)
     # The session.
-    sessionId: str = Field(...)
+    sessionId: StrictStr = Field(...)
     # Path of the agent, such as primary.
-    agent: str = Field(...)
+    agent: StrictStr = Field(...)
     # The repository, when it is known.
-    repository: Optional[str] = Field(None)
+    repository: Optional[StrictStr] = Field(None)
     # Its branch, when it is known.
-    branch: Optional[str] = Field(None)
+    branch: Optional[StrictStr] = Field(None)
     # How full the window is.
     budget: Optional[HookEventBudget] = Field(None)
     # The tool, around a tool call.
@@ -214,7 +223,7 @@ class HookResponseMetadata(BaseModel, extra="allow"):
     """For diagnosis; never reaches the model."""
 
     # Names the handler.
-    hookId: Optional[str] = Field(None)
+    hookId: Optional[StrictStr] = Field(None)
 
 
 class HookResponse(BaseModel, extra="allow"):
@@ -223,15 +232,15 @@ class HookResponse(BaseModel, extra="allow"):
     # What is to be done.
     action: Literal["passThrough", "injectContext", "block", "modify"] = Field(...)
     # For diagnosis: the order was settled before.
-    priority: Optional[float] = Field(None)
+    priority: Optional[Union[StrictInt, StrictFloat]] = Field(None)
     # Texts for the next step of reasoning.
-    additionalContext: Optional[List[str]] = Field(None)
+    additionalContext: Optional[List[StrictStr]] = Field(None)
     # True puts these texts in place of what handlers before it wanted injected.
-    overwriteContext: Optional[bool] = Field(None)
+    overwriteContext: Optional[StrictBool] = Field(None)
     # Why it blocks.
-    reason: Optional[str] = Field(None)
+    reason: Optional[StrictStr] = Field(None)
     # Notices that block nothing.
-    warnings: Optional[List[str]] = Field(None)
+    warnings: Optional[List[StrictStr]] = Field(None)
     # The new input; with modify.
     modifiedInput: Any = Field(None)
     # The new output; with modify.

@@ -3,9 +3,10 @@
 a call that is made twice with one idempotency_key does its work once.
 """
 
-from typing import Any, Dict, List, Literal, Optional, Protocol, Union, runtime_checkable
+from typing import TYPE_CHECKING, Any, Dict, List, Literal, Optional, Protocol, Union, runtime_checkable
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, StrictBool, StrictFloat, StrictInt, StrictStr
+from pydantic import confloat, conint, constr
 
 KIND = "orchestrator"
 KIND_API_VERSION = "1.0.0"
@@ -17,69 +18,77 @@ HOOKS: Dict[str, Dict[str, Any]] = {
     "backfill": {"dispatch": "singleton", "wire_method": None, "mcp_tool_name": None},
 }
 
+# Limits are checked by pydantic; type checkers see the plain types.
+if TYPE_CHECKING:
+    _StrFrom1 = str
+    _IntFrom0 = int
+else:
+    _StrFrom1 = constr(strict=True, min_length=1)
+    _IntFrom0 = conint(strict=True, ge=0)
+
 
 class EnqueueInput(BaseModel, extra="allow"):
     """Work to be done later."""
 
     # Name of the task.
-    task: str = Field(..., min_length=1)
+    task: _StrFrom1 = Field(...)
     # Its arguments.
     args: Dict[str, Any] = Field(...)
     # A second call with the same key starts nothing and returns the first one's answer.
-    idempotency_key: str = Field(..., min_length=1)
+    idempotency_key: _StrFrom1 = Field(...)
 
 
 class EnqueueOutput(BaseModel, extra="allow"):
     """The run that was started, or was there."""
 
     # Id of the run.
-    run_id: str = Field(...)
+    run_id: StrictStr = Field(...)
     # False when the key had been used before.
-    created: bool = Field(...)
+    created: StrictBool = Field(...)
 
 
 class StatusInput(BaseModel, extra="allow"):
     """A question about one run."""
 
     # Id of the run.
-    run_id: str = Field(...)
+    run_id: StrictStr = Field(...)
 
 
 class StatusOutput(BaseModel, extra="allow"):
     """How a run stands."""
 
     # Id of the run.
-    run_id: str = Field(...)
+    run_id: StrictStr = Field(...)
     # Where it stands.
     state: Literal["queued", "running", "succeeded", "failed", "cancelled"] = Field(...)
     # How often it was tried.
-    attempts: int = Field(..., ge=0)
+    attempts: _IntFrom0 = Field(...)
     # What it returned, once it succeeded.
     result: Any = Field(None)
     # Why it failed, once it did.
-    error: Optional[str] = Field(None)
+    error: Optional[StrictStr] = Field(None)
 
 
 class BackfillInput(BaseModel, extra="allow"):
     """A span of time whose runs are to be made up for."""
 
     # Name of the task.
-    task: str = Field(..., min_length=1)
-    # First moment, ISO 8601.
-    range_start: str = Field(...)
-    # First moment after it, ISO 8601.
-    range_end: str = Field(...)
+    task: _StrFrom1 = Field(...)
+    # First moment, ISO 8601. (format date-time)
+    range_start: StrictStr = Field(...)
+    # First moment after it, ISO 8601. (format date-time)
+    range_end: StrictStr = Field(...)
     # A second call with the same key starts nothing and returns the first one's answer.
-    idempotency_key: str = Field(..., min_length=1)
+    idempotency_key: _StrFrom1 = Field(...)
 
 
 class BackfillOutput(BaseModel, extra="allow"):
     """The runs that were started, or were there."""
 
     # Their ids, oldest first.
-    run_ids: List[str] = Field(...)
+    run_ids: List[StrictStr] = Field(...)
     # False when the key had been used before.
-    created: bool = Field(...)
+    created: StrictBool = Field(...)
 
 
 @runtime_checkable

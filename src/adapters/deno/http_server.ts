@@ -13,7 +13,7 @@ interface DenoHttp {
     options: Record<string, unknown>,
     handler: (request: Request, info: { readonly completed: Promise<void> }) => Promise<Response>,
   ): { readonly addr: { readonly port?: number }; readonly finished: Promise<void>; ref(): void; unref(): void };
-  upgradeWebSocket(request: Request, options: object): { readonly socket: WebSocket; readonly response: Response };
+  upgradeWebSocket(request: Request): { readonly socket: WebSocket; readonly response: Response };
 }
 
 /** HTTP servers on Deno; see {@link HttpServers}. */
@@ -34,14 +34,19 @@ export const httpServers: HttpServers = {
       underWay++;
       void completed.then(done, done);
       let wanted: WebSocketUpgrade | null = null;
+      const client = clientOf(request);
       const response = await handler(request, {
-        // Not the request's own: it aborts after good answers too, and Deno warns whoever looks at it.
-        signal: null,
+        get signal() {
+          return client.signal();
+        },
         upgrade: (upgrade) => void (wanted = upgrade),
       });
+      client.answered();
       if (wanted === null) return response;
       const { protocol, open, closed } = wanted as WebSocketUpgrade;
-      const upgraded = upgradeWebSocket(request, protocol === null ? {} : { protocol });
+      const upgraded = upgradeWebSocket(request);
+      // Not as an option: Deno finds it only among protocols that are joined by a comma and a space.
+      if (protocol !== null) upgraded.response.headers.set("Sec-WebSocket-Protocol", protocol);
       const { socket } = upgraded;
       sockets.add(socket);
       socket.onopen = () =>
@@ -86,5 +91,28 @@ export const httpServers: HttpServers = {
     };
   },
 };
+
+/**
+ * Returns the client of a request: its signal aborts when it leaves before it is answered. The signal of Deno's request
+ * aborts after good answers too, and Deno prints a warning for whoever looks at it: it is looked at only when it is asked
+ * for.
+ */
+function clientOf(request: Request): { signal(): AbortSignal; answered(): void } {
+  let controller: AbortController | null = null;
+  const abort = (): void => controller?.abort(request.signal.reason);
+  return {
+    signal() {
+      if (controller === null) {
+        controller = new AbortController();
+        if (request.signal.aborted) abort();
+        else request.signal.addEventListener("abort", abort, { once: true });
+      }
+      return controller.signal;
+    },
+    answered() {
+      if (controller !== null) request.signal.removeEventListener("abort", abort);
+    },
+  };
+}
 
 const FAILED = (): Response => new Response(null, { status: 500 });

@@ -52,6 +52,7 @@ export function composeRuntime(
     databases,
     network,
     asyncStorage: new AsyncLocalStorage<unknown>(),
+    callers: new AsyncLocalStorage<unknown>(),
     missingPermissions: () => [],
     env: (variable) => process.env[variable] ?? null,
     ...permissions,

@@ -82,6 +82,7 @@ async function serve(flags: ServeFlags, terminal: Terminal): Promise<void> {
       ...(port !== undefined && { port }),
       ...(http.allowed_hosts && { allowedHosts: http.allowed_hosts }),
       ...(http.calls_per_second !== undefined && { callsPerSecond: http.calls_per_second }),
+      ...(http.trust_user_header !== undefined && { trustUserHeader: http.trust_user_header }),
     });
     try {
       await run(host, served, { flags, terminal, runtime, signal, watched });

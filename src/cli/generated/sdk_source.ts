@@ -175,6 +175,8 @@ class WirePlugin {
       void this.#end(0);
     } else if (method === "system.cancel" && isRecord(params)) {
       this.#calls.get(params.id)?.abort("cancelled");
+    } else if (method.startsWith("projects.")) {
+      void this.#project(method, isRecord(params) ? params : {});
     } else if (method === "system.rate_limited") {
       this.log.warn("The host drops notifications: too many a second");
     }
@@ -215,7 +217,7 @@ class WirePlugin {
       this.#capabilities = capabilities.filter((one) => typeof one === "string");
     }
     const methods = [...this.#handlers.keys()].filter((method) => !method.startsWith(HOOK_PREFIX));
-    const features = ["cancel", "progress"];
+    const features = ["cancel", "progress", "projects"];
     this.#answer(id, {
       name,
       version,
@@ -225,6 +227,23 @@ class WirePlugin {
       capabilities_used: capabilitiesUsed,
       features,
     });
+  }
+  /** A project came or went. Nobody waits for the handler: what it throws is logged. */
+  async #project(method, { project, config }) {
+    const { onProjectActivated, onProjectDeactivated } = this.#definition;
+    if (typeof project !== "string") {
+      return;
+    }
+    try {
+      if (method === "projects.activated") {
+        await onProjectActivated?.(project, isRecord(config) ? config : {});
+      }
+      if (method === "projects.deactivated") {
+        await onProjectDeactivated?.(project);
+      }
+    } catch (error) {
+      this.log.error(\`The handler of \${method} failed\`, { error });
+    }
   }
   /** One config at a time, in the order they came. */
   #configure(id, config) {
@@ -687,6 +706,10 @@ export interface PluginDefinition {
    * host answers storage requests: start them here if need be, but do not wait for them.
    */
   readonly onConfigUpdate?: (config: Config) => void | Promise<void>;
+  /** Called with each project that uses the plugin, once it is loaded or loaded again, and the plugin's config. */
+  readonly onProjectActivated?: (project: string, config: Config) => void | Promise<void>;
+  /** Called with a project that no longer uses the plugin; \`onShutdown\` may follow at once. */
+  readonly onProjectDeactivated?: (project: string) => void | Promise<void>;
   /** Called when the host shuts the plugin down or goes away; its promise is waited for. */
   readonly onShutdown?: () => void | Promise<void>;
 }

@@ -1,15 +1,31 @@
 /**
- * An audit that hides the operator's secrets: in every trail, and from every listener.
+ * Audits over an audit: one that hides the operator's secrets in every trail and from every listener, and one that knows
+ * the requests that events are caused by.
  *
  * @module
  */
+import type { Callers } from "../values/caller.ts";
 import type { SecretMask } from "../values/secret_mask.ts";
 import type { Audit } from "./audit.ts";
 
+/** Returns an audit in which an event without a request of its own has that of the caller it is caused by. */
+export function callersAudit(audit: Audit, callers: Callers): Audit {
+  return over(audit, (type, subject, data, requestId) => {
+    audit.emit(type, subject, data, requestId ?? callers.current?.requestId ?? null);
+  });
+}
+
 /** Returns an audit that emits to `audit`, with what `secrets` knows hidden in the data of each event. */
 export function maskedAudit(audit: Audit, secrets: SecretMask): Audit {
+  return over(audit, (type, subject, data, requestId) => {
+    audit.emit(type, subject, secrets.value(data), requestId);
+  });
+}
+
+/** Returns an audit with another way to emit. */
+function over(audit: Audit, emit: Audit["emit"]): Audit {
   return {
-    emit: (type, subject, data, requestId) => audit.emit(type, subject, secrets.value(data), requestId),
+    emit,
     on: (listener) => audit.on(listener),
     flush: () => audit.flush(),
     get active() {

@@ -23,6 +23,7 @@ export const HOOK_ERRORS: Readonly<Record<string, ErrorRow>> = {
     option_invalid: ["A registration of a handler cannot be read", "Correct the option that is named"],
     event_invalid: ["An event lacks its session or agent", "Give it the fields that are named"],
     input_invalid: ["The schema of a hook refuses its input", "Follow the schema"],
+    wrong_class: ["A hook was dispatched by the function of another class", "Use the function that is named"],
     unknown_dialect: ["The file is no hook file that is read here", "See docs/hook-files.md"],
     version_unknown: ["The version of the hook file is not known", 'Write "version": 1'],
     unknown_event: ["A moment is not known", "See the list of moments in docs/hook-files.md"],

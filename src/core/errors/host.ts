@@ -8,6 +8,7 @@ import { type ErrorRow, row } from "./row.ts";
 export const HOST_ERRORS: Readonly<Record<string, ErrorRow>> = {
   "host.internal": row(-32603, 500, "The host broke one of its own rules", "Report it with the message and the steps"),
   "host.misuse": row(-32602, 400, "A command or a call was given arguments it does not take", "Read the usage"),
+  "host.option_invalid": row(-32602, 400, "A program passed an option that cannot be used", "Correct what is named"),
   "host.file_unreadable": row(-32603, 500, "A file could not be read or written", "Check the path and its permissions"),
   "host.home_exposed": row(-32603, 500, "Others than the operator can change the home", "Take their rights away"),
   "host.interrupted": row(-32603, 499, "A signal ended the command", "Nothing, if it was meant"),

@@ -35,7 +35,7 @@ export interface WebSocketUpgrade {
 export interface HttpConnection {
   /** Turns it into a WebSocket; the handler's response is then dropped. */
   upgrade(upgrade: WebSocketUpgrade): void;
-  /** Aborts when the client goes away before it is answered; null where the runtime does not say. */
+  /** Aborts when the client goes away before it is answered; null for a request that asks for a WebSocket. */
   readonly signal: AbortSignal | null;
 }
 

@@ -287,6 +287,8 @@ export interface Runtime {
   readonly http: HttpServers;
   /** Follows work across its waits; absent where a runtime cannot. */
   readonly asyncStorage?: AsyncStorage;
+  /** A second one, for the requests that work is done for. */
+  readonly callers?: AsyncStorage;
   /** A variable of the environment, or null. */
   env(name: string): string | null;
   /**

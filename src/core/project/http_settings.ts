@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { rule, type SettingRules, wholeNumber } from "./setting_rules.ts";
+import { any, rule, type SettingRules, wholeNumber } from "./setting_rules.ts";
 
 /** How `kaged serve` listens. Absent fields were not written. */
 export interface HttpSettings {
@@ -14,6 +14,8 @@ export interface HttpSettings {
   readonly allowed_hosts?: readonly string[];
   /** Upper bound for calls of plugins' methods. */
   readonly calls_per_second?: number;
+  /** Whether `X-Kaged-User-Id` names the operator: only behind a proxy that sets it and lets no client set it. */
+  readonly trust_user_header?: boolean;
 }
 
 /** The rules of the settings in `[http]`. */
@@ -22,6 +24,7 @@ export const HTTP_RULES: SettingRules<keyof HttpSettings> = {
   host: rule("text", isHostName, "The host is no address and no name"),
   allowed_hosts: rule("list", isHostName, "It is no name without a port"),
   calls_per_second: wholeNumber(1, 1_000_000, "It is not a whole number from 1 to 1000000"),
+  trust_user_header: any("flag"),
 };
 
 function isHostName(value: unknown): boolean {

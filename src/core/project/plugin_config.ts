@@ -117,13 +117,23 @@ export async function pluginConfig(
   let project = values;
   if (manifest.config_schema) {
     const compiled = await compileSchema(manifest.config_schema);
-    project = compiled.withDefaults(values) as Record<string, unknown>;
+    project = withKnobDefaults(compiled.withDefaults(values) as Record<string, unknown>, manifest.knobs);
     add("project.config_invalid", compiled.issues(project));
   }
   problems.push(...system.problems);
   if (problems.length > 0) return problems;
   const hidden = Object.fromEntries(Object.keys(system.values).map((key) => [key, SET_BY_OPERATOR]));
   return { config: { ...project, ...system.values }, shown: { ...project, ...hidden } };
+}
+
+/** A field that neither the project nor the schema sets has the default of its knob, which operators see as its value. */
+function withKnobDefaults(config: Record<string, unknown>, knobs: Manifest["knobs"]): Record<string, unknown> {
+  const unset = Object.values(knobs).flatMap((knob) => {
+    const field = knob.binds_to.slice("config.".length);
+    const isOpen = !Object.hasOwn(config, field) && knob.default !== null && knob.default !== undefined;
+    return isOpen ? [[field, knob.default] as const] : [];
+  });
+  return { ...config, ...Object.fromEntries(unset) };
 }
 
 function located(errors: readonly SchemaIssue[], places: ConfigPlaces): ConfigIssue[] {

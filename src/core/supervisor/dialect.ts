@@ -36,6 +36,11 @@ export interface PluginProfile {
   readonly methods: readonly string[];
   /** Optional parts of the protocol it takes part in. */
   readonly features: readonly string[];
+  /**
+   * How it gets to know its projects: by notifications where it lists the feature `projects`, by requests where it lists
+   * no features at all, as the protocol's document has it, and else not.
+   */
+  readonly projects?: "notified" | "asked";
   /** Methods the manifest names and the process does not. */
   readonly missing: readonly string[];
   /** Methods the process names and the manifest does not. */
@@ -102,6 +107,8 @@ export interface Dialect {
   ): Promise<unknown>;
   /** Hands it a new config. False when it has no use for config; rejects when it refuses. */
   updateConfig(config: Readonly<Record<string, unknown>>): Promise<boolean>;
+  /** Sends a system request of the plugin wire, without a context. Absent: there are none. */
+  ask?(method: string, params: Readonly<Record<string, unknown>>, timeoutMs: number): Promise<unknown>;
   /** Sends a notification of the plugin wire. Throws as {@link Connection.notify} does. */
   notify(method: string, params: unknown): void;
   /** Asks it to end by itself. */

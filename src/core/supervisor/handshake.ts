@@ -132,10 +132,17 @@ export function checkInitializeResult(
     callable: new Set([...methods, ...tools, ...hooks]),
     methods,
     features: strings(answer, "features"),
+    ...projectsWay(answer),
     missing: manifest.methods.filter((method) => !known.has(method)),
     undeclared: reported.filter((method) => !expected.has(method)),
     configIgnored: false,
   };
+}
+
+/** A request can be refused by a plugin that does not know it; to a notification some would answer with a broken line. */
+function projectsWay(answer: Record<string, unknown>): Pick<PluginProfile, "projects"> {
+  if (answer["features"] === undefined) return { projects: "asked" };
+  return strings(answer, "features").includes("projects") ? { projects: "notified" } : {};
 }
 
 function strings(result: Record<string, unknown>, field: string): string[] {

@@ -276,17 +276,14 @@ export class PluginInstance {
     if (profile.mcp) this.#keepTools(profile.mcp.tools);
     const config = this.#secrets.outward(live.manifest, this.#config);
     this.#audit.initialized(profile, live.manifest, config);
-    if (!profile.features.includes("projects")) return;
-    for (const project of this.#projects) live.notify("projects.activated", { project, config });
+    for (const project of this.#projects) live.tell(profile, "projects.activated", { project, config });
   }
 
   /** Ends a process that serves, or did. From here on it is not called. */
   async #dismiss(live: PluginProcess): Promise<void> {
-    const features = live.profile?.features ?? [];
+    const { profile } = live;
     live.profile = null;
-    if (features.includes("projects")) {
-      for (const project of this.#projects) live.notify("projects.deactivated", { project });
-    }
+    if (profile) { for (const project of this.#projects) live.tell(profile, "projects.deactivated", { project }); }
     this.#audit.ended(await live.stop());
   }
 

@@ -77,6 +77,7 @@ export function kagedDialect(ports: DialectPorts): Dialect {
     call: (method, params, context, options) =>
       connection.call(method, context === null || method === "ping" ? {} : { ...params, _context: context }, options),
     updateConfig: (config) => sendConfig(connection, config),
+    ask: async (method, params, timeoutMs) => await connection.call(method, params, { timeoutMs }),
     notify: (method, params) => connection.notify(method, params),
     askToEnd: () => connection.notify("shutdown", {}),
   };

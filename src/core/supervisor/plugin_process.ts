@@ -224,6 +224,12 @@ export class PluginProcess {
     quietly(() => this.dialect.notify(method, params));
   }
 
+  /** Says what became of a project, in the way the plugin takes it. It may refuse, or take a request for a notification. */
+  tell({ projects }: PluginProfile, method: string, params: Readonly<Record<string, unknown>>): void {
+    if (projects === "notified") this.notify(method, params);
+    else if (projects === "asked") this.dialect.ask?.(method, params, 10_000).catch(() => {});
+  }
+
   /** Resolves when every call has its answer, or the process has ended, or `ms` have passed. */
   async drain(ms: number): Promise<void> {
     const passed = new Promise<void>((resolve) => this.#after(ms, resolve));

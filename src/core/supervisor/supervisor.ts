@@ -6,6 +6,7 @@
 import { type Audit, createAudit } from "../audit/audit.ts";
 import { maskedAudit } from "../audit/masked_audit.ts";
 import { asHostError, HostError } from "../errors/host_error.ts";
+import { Callers } from "../values/caller.ts";
 import { SecretMask } from "../values/secret_mask.ts";
 import { PluginInstance } from "./instance.ts";
 import type { InstanceOptions } from "./instance_options.ts";
@@ -26,7 +27,8 @@ export function createSupervisor(
   const audit = given ?? maskedAudit(createAudit({ clock, sinks: options.audit ?? [] }), secrets);
   const instances = new Map<string, PluginInstance>();
   const listeners = new Set<(notification: PluginNotification) => void>();
-  const contextDefaults = { operatorId, requestId: () => ids.create("req") };
+  const callers = new Callers(runtime.callers);
+  const requestId = (): string => callers.current?.requestId ?? ids.create("req");
 
   function find(instance: string): PluginInstance {
     const found = instances.get(instance);
@@ -77,7 +79,10 @@ export function createSupervisor(
     // Not async: one promise less on the path that every call takes.
     call(id, method, params = {}, callOptions = {}) {
       try {
-        const context = callContext(callOptions.context ?? {}, contextDefaults);
+        const context = callContext(callOptions.context ?? {}, {
+          operatorId: callers.current?.operatorId ?? operatorId,
+          requestId,
+        });
         return find(id).call(method, params, context, callOptions);
       } catch (error) {
         return Promise.reject(asHostError(error));

@@ -6,9 +6,29 @@
 import { HostError, messageOf } from "../../core/errors/host_error.ts";
 import { isPromise } from "./in_turn.ts";
 import { jsonCopy } from "../../core/values/json_copy.ts";
-import type { HookContract, PayloadSchema } from "./types.ts";
+import type { DispatchClass, HookContract, PayloadSchema } from "./types.ts";
 
 const MAX_ISSUES = 10;
+
+/** The function that dispatches each class. */
+const DISPATCHERS: Readonly<Record<DispatchClass, string>> = {
+  singleton: "dispatchSingleton",
+  broadcast_collect: "dispatchCollect",
+  broadcast_notify: "dispatchNotify",
+  chain: "dispatchChain",
+  capability: "dispatchCapability",
+};
+
+/** Throws `hook.wrong_class` when the contract is of another class than `wanted`. */
+export function checkClass({ name, dispatch }: HookContract, wanted: DispatchClass): void {
+  if (dispatch === wanted) return;
+  throw new HostError("hook.wrong_class", `Cannot dispatch "${name}" as ${wanted}: its class is ${dispatch}`, {
+    data: { hook: name, class: dispatch, wanted },
+    hint: Object.hasOwn(DISPATCHERS, dispatch)
+      ? `Use ${DISPATCHERS[dispatch]}`
+      : `The classes are ${Object.keys(DISPATCHERS).join(", ")}`,
+  });
+}
 
 /** Throws `hook.input_invalid` when the contract does not take `input`. */
 export function checkInput({ name, input: schema }: HookContract, input: unknown): void {

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { checkInput, checkOutput, jsonInput, jsonOutput } from "./boundary.ts";
+import { checkClass, checkInput, checkOutput, jsonInput, jsonOutput } from "./boundary.ts";
 import { chooseCapable, chooseOne, type Routing } from "./choose_one.ts";
 import { inTurn, isPromise } from "./in_turn.ts";
 import { jsonCopy } from "../../core/values/json_copy.ts";
@@ -33,8 +33,8 @@ export interface Chained<T> {
 /**
  * Class `singleton`: one participant answers, synchronously when it does so.
  *
- * @throws {HostError} `hook.nobody`, `hook.unknown_participant`, `hook.ambiguous`, `hook.input_invalid`,
- *   `hook.output_invalid`; the participant's own error.
+ * @throws {HostError} `hook.nobody`, `hook.unknown_participant`, `hook.ambiguous`, `hook.wrong_class`,
+ *   `hook.input_invalid`, `hook.output_invalid`; the participant's own error.
  */
 export function dispatchSingleton<I, O>(
   hook: HookContract,
@@ -42,6 +42,7 @@ export function dispatchSingleton<I, O>(
   input: I,
   routing: Routing<I> = {},
 ): MaybePromise<O> {
+  checkClass(hook, "singleton");
   checkInput(hook, input);
   return ask(hook, chooseOne(hook, participants, input, routing), input);
 }
@@ -57,6 +58,7 @@ export function dispatchCapability<I, O>(
   input: I,
   capability: string,
 ): MaybePromise<O> {
+  checkClass(hook, "capability");
   checkInput(hook, input);
   return ask(hook, chooseCapable(hook, participants, capability), input);
 }
@@ -65,7 +67,7 @@ export function dispatchCapability<I, O>(
  * Class `broadcast_collect`: every participant is asked, one after the other, and every answer is kept. The first
  * failure ends it, unless `bestEffort`.
  *
- * @throws {HostError} `hook.input_invalid`, `hook.output_invalid`; a participant's own error.
+ * @throws {HostError} `hook.wrong_class`, `hook.input_invalid`, `hook.output_invalid`; a participant's own error.
  */
 export function dispatchCollect<I, O>(
   hook: HookContract,
@@ -73,6 +75,7 @@ export function dispatchCollect<I, O>(
   input: I,
   { bestEffort = false }: { readonly bestEffort?: boolean } = {},
 ): MaybePromise<Collected<O>> {
+  checkClass(hook, "broadcast_collect");
   checkInput(hook, input);
   const answers: Answer<O>[] = [];
   const failures: Failure[] = [];
@@ -94,7 +97,7 @@ export function dispatchCollect<I, O>(
 /**
  * Class `broadcast_notify`: every participant is called at once, and no answer counts. Failures go to `onError` alone.
  *
- * @throws {HostError} `hook.input_invalid`.
+ * @throws {HostError} `hook.wrong_class`, `hook.input_invalid`.
  */
 export async function dispatchNotify<I>(
   hook: HookContract,
@@ -102,6 +105,7 @@ export async function dispatchNotify<I>(
   input: I,
   onError: (failure: Failure) => void = () => {},
 ): Promise<void> {
+  checkClass(hook, "broadcast_notify");
   checkInput(hook, input);
   await Promise.all(
     inOrder(participants).map(async ({ name, call }) => {
@@ -122,13 +126,14 @@ export async function dispatchNotify<I>(
  * Class `chain`: each participant is given the answer of the one before, as if it had travelled as JSON. {@link STOP}
  * ends it with the value so far; an error ends it and is thrown to the caller.
  *
- * @throws {HostError} `hook.input_invalid`, `hook.output_invalid`; a participant's own error.
+ * @throws {HostError} `hook.wrong_class`, `hook.input_invalid`, `hook.output_invalid`; a participant's own error.
  */
 export function dispatchChain<T>(
   hook: HookContract,
   participants: readonly Participant<T, T | typeof STOP>[],
   input: T,
 ): MaybePromise<Chained<T>> {
+  checkClass(hook, "chain");
   checkInput(hook, input);
   let value = jsonInput(hook, input);
   let stoppedBy: string | null = null;

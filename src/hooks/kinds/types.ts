@@ -96,7 +96,7 @@ export interface HostKinds {
   dispatch(
     kind: string,
     hook: string,
-    input: Readonly<Record<string, unknown>>,
+    input: object,
     at: KindAt & DispatchOptions,
   ): Promise<unknown>;
 }

@@ -73,6 +73,10 @@ export class TypeComparison {
       this.#add(path, "breaking", now.isRequired ? "is required, was optional" : "is optional, was required");
     }
     if (old.description !== now.description) this.#add(path, "wording", "has another description");
+    const [before, after] = [old.default, now.default].map((value) => JSON.stringify(value));
+    // Old and new programs would read an absent field differently, unless nothing was said of it before.
+    if (before === undefined && after !== undefined) this.#add(path, "compatible", `has the default ${after}`);
+    else if (before !== after) this.#add(path, "breaking", `its default is ${after ?? "none"}, was ${before}`);
     this.#compareTypes(old.type, now.type, path);
   }
 
@@ -103,11 +107,11 @@ function shapeInWords(shape: Shape): string {
 
 /** A type in words, as far as it is not made of other types. */
 function wordsOf(type: SpecType): string {
-  const bounds = boundsInWords(type);
-  const words = type.type === "named"
-    ? type.name
-    : type.type === "string" && type.values
-    ? type.values.map((value) => JSON.stringify(value)).join(" or ")
+  const format = "format" in type && type.format !== undefined ? `format ${type.format}` : "";
+  const bounds = [boundsInWords(type), format].filter((word) => word !== "").join("; ");
+  const words = type.type === "named" ? type.name : type.type === "string" && type.values
+    // The order of choices means nothing: they are compared, and shown, by name.
+    ? type.values.toSorted().map((value) => JSON.stringify(value)).join(" or ")
     : { any: "anything", union: "one of several types" }[type.type as string] ?? type.type;
   return bounds === "" ? words : `${words} (${bounds})`;
 }

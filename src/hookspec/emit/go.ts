@@ -5,7 +5,7 @@
  */
 import { pascalCase, pluginTypeName } from "../names.ts";
 import type { HookSpec, KindSpec, NamedType, SpecField, SpecType } from "../types.ts";
-import { boundsInWords, generatedHead, takesNothing, type TypeWriter, wrapped, writeType } from "./text.ts";
+import { generatedHead, notesInWords, takesNothing, type TypeWriter, wrapped, writeType } from "./text.ts";
 
 const WIDTH = 100;
 
@@ -48,16 +48,17 @@ function metadata({ name, dispatch, wireMethod, mcpToolName }: HookSpec): string
 }
 
 function namedType({ name, description, shape }: NamedType): string {
-  const about = comment(`${name}: ${description === "" ? "see its fields." : description}`, "");
+  const notes = shape.type === "record" ? "" : notesInWords({ type: shape }, { bounds: false });
+  const about = comment(`${name}: ${description === "" ? "see its fields." : description}${notes}`, "");
   if (shape.type !== "record") return `${about}${union(shape, "")}type ${name} = ${type(shape)}\n`;
   if (shape.fields.length === 0) return `${about}type ${name} struct{}\n`;
   return `${about}type ${name} struct {\n${shape.fields.map(field).join("")}}\n`;
 }
 
 /** A comment stands before each field, so that gofmt lines nothing up across fields. */
-function field({ name, description, isRequired, type: inner }: SpecField): string {
-  const words = boundsInWords(inner);
-  const about = `${description === "" ? "see its type." : description}${words === "" ? "" : ` (${words})`}`;
+function field({ name, description, isRequired, type: inner, default: absent }: SpecField): string {
+  const notes = notesInWords({ type: inner, default: absent }, { bounds: true });
+  const about = `${description === "" ? "see its type." : description}${notes}`;
   const note = comment(`${pascalCase(name)}: ${about}`, "\t");
   const tag = `\`json:"${name}${isRequired ? "" : ",omitempty"}"\``;
   return `${note}${union(inner, "\t")}\t${pascalCase(name)} ${isRequired ? type(inner) : optional(inner)} ${tag}\n`;

@@ -13,7 +13,7 @@ export function typeSchema(type: SpecType, prefix: string): JsonSchema {
       return {};
     case "string": {
       const { values, ...rest } = type;
-      return values ? { type: "string", enum: values } : rest;
+      return values ? { ...rest, enum: values } : rest;
     }
     case "list": {
       const { type: _, items, ...bounds } = type;
@@ -38,7 +38,11 @@ export function namedSchema({ description, shape }: NamedType, prefix: string): 
   const required = shape.fields.filter(({ isRequired }) => isRequired).map(({ name }) => name);
   const properties = shape.fields.map((field) => {
     const inner = typeSchema(field.type, prefix);
-    return [field.name, field.description === "" ? inner : { description: field.description, ...inner }];
+    return [field.name, {
+      ...(field.description !== "" && { description: field.description }),
+      ...inner,
+      ...(field.default !== undefined && { default: field.default }),
+    }];
   });
   return {
     ...about,

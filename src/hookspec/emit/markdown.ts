@@ -60,9 +60,10 @@ function typeSection({ name, description, shape }: NamedType): string {
   const head = `### ${name}\n\n${description === "" ? "" : `${plain(description)}\n\n`}`;
   if (shape.type !== "record") return `${head}${type(shape)}\n`;
   if (shape.fields.length === 0) return `${head}No fields of its own.${shape.isOpen ? "" : " No others."}\n`;
-  const rows = shape.fields.map(({ name, type: inner, isRequired, description }) =>
-    `| \`${name}\` | ${type(inner)} | ${isRequired ? "yes" : "no"} | ${cell(description)} |`
-  );
+  const rows = shape.fields.map(({ name, type: inner, isRequired, description, default: absent }) => {
+    const about = [cell(description), ...(absent === undefined ? [] : [`Default: ${code(JSON.stringify(absent))}`])];
+    return `| \`${name}\` | ${type(inner)} | ${isRequired ? "yes" : "no"} | ${about.join(" ").trim()} |`;
+  });
   return `${head}| field | type | required | |
 | --- | --- | --- | --- |
 ${rows.join("\n")}
@@ -71,7 +72,8 @@ ${shape.isOpen ? "" : "\nNo other fields.\n"}`;
 
 /** A type in words that also fit into a cell of a table. */
 function type(spec: SpecType): string {
-  const words = boundsInWords(spec);
+  const format = "format" in spec && spec.format !== undefined ? `format ${plain(spec.format)}` : "";
+  const words = [boundsInWords(spec), format].filter((word) => word !== "").join("; ");
   return `${writeType(spec, WRITER)}${words === "" ? "" : ` (${words})`}`;
 }
 

@@ -45,10 +45,10 @@ function methodsOf(hook: HookSpec, { types }: KindSpec): unknown[] {
 /** Each field of what a hook takes is a parameter of its own. */
 function paramsOf({ shape }: NamedType): unknown[] {
   if (shape.type !== "record") throw new TypeError("What a hook takes is a record");
-  return shape.fields.map(({ name, description, isRequired, type }) => ({
+  return shape.fields.map(({ name, description, isRequired, type, default: absent }) => ({
     name,
     ...(description !== "" && { description }),
     required: isRequired,
-    schema: typeSchema(type, PREFIX),
+    schema: { ...typeSchema(type, PREFIX), ...(absent !== undefined && { default: absent }) },
   }));
 }

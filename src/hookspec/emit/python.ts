@@ -1,12 +1,13 @@
 /**
  * A kind as a Python module: a pydantic model for each record and a Protocol for the plugin, in the part of pydantic
- * that versions 1 and 2 share.
+ * that versions 1 and 2 share. Models convert nothing: 5 is no text, 5.7 no integer and True no number.
  *
  * @module
  */
 import { pluginTypeName } from "../names.ts";
 import type { HookSpec, KindSpec, NamedType, SpecField, SpecType } from "../types.ts";
-import { boundsInWords, generatedHead, takesNothing, type TypeWriter, wrapped, writeType } from "./text.ts";
+import { defaultArgument, limitedName, limitedTypes } from "./python_values.ts";
+import { generatedHead, notesInWords, takesNothing, type TypeWriter, wrapped, writeType } from "./text.ts";
 
 const WIDTH = 100;
 
@@ -15,9 +16,10 @@ export function emitPython(spec: KindSpec): string {
   return `# ${generatedHead(spec)}
 ${docString(spec.description, "")}
 
-from typing import Any, Dict, List, Literal, Optional, Protocol, Union, runtime_checkable
+from typing import TYPE_CHECKING, Any, Dict, List, Literal, Optional, Protocol, Union, runtime_checkable
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, StrictBool, StrictFloat, StrictInt, StrictStr
+from pydantic import confloat, conint, constr
 
 KIND = ${text(spec.kind)}
 KIND_API_VERSION = ${text(spec.version)}
@@ -26,8 +28,8 @@ KIND_API_VERSION = ${text(spec.version)}
 HOOKS: Dict[str, Dict[str, Any]] = {
 ${spec.hooks.map(metadata).join("\n")}
 }
-
-${spec.types.map(namedType).join("\n")}
+${limitedTypes(spec)}
+${spec.types.map((one) => namedType(one, spec.types)).join("\n")}
 
 @runtime_checkable
 class ${pluginTypeName(spec.kind)}(Protocol):
@@ -41,39 +43,31 @@ function metadata({ name, dispatch, wireMethod, mcpToolName }: HookSpec): string
   return `    ${text(name)}: {"dispatch": ${text(dispatch)}, "wire_method": ${wire}, "mcp_tool_name": ${tool}},`;
 }
 
-function namedType({ name, description, shape }: NamedType): string {
+function namedType({ name, description, shape }: NamedType, types: readonly NamedType[]): string {
   if (shape.type !== "record") {
-    const about = description === "" ? "" : comment(description, "");
+    const words = `${description}${notesInWords({ type: shape }, { bounds: false })}`.trim();
+    const about = words === "" ? "" : comment(words, "");
     return `\n${about}${name} = ${type(shape)}\n`;
   }
   // Keyword arguments of a class set the configuration in both versions; a class Config is deprecated in one.
-  const fields = shape.fields.map(field).join("");
+  const fields = shape.fields.map((one) => field(one, types)).join("");
   const about = description === "" ? "" : `${docString(description, "    ")}\n`;
   const body = `${about}${about !== "" && fields !== "" ? "\n" : ""}${fields}`;
   return `\nclass ${name}(BaseModel, extra="${shape.isOpen ? "allow" : "forbid"}"):\n${body || "    pass\n"}`;
 }
 
-function field({ name, description, isRequired, type: inner }: SpecField): string {
-  const words = unchecked(inner);
-  const about = `${description}${words === "" ? "" : ` (${words})`}`.trim();
+function field(
+  { name, description, isRequired, type: inner, default: absent }: SpecField,
+  types: readonly NamedType[],
+): string {
+  // Models fill in the default of an optional field, and bound everything but lists.
+  const words = notesInWords({ type: inner, ...(isRequired && { default: absent }) }, {
+    bounds: inner.type === "list",
+  });
+  const about = `${description}${words}`.trim();
   const note = about === "" ? "" : comment(about, "    ");
-  const declared = isRequired ? type(inner) : optional(inner);
-  return `${note}    ${name}: ${declared} = Field(${[isRequired ? "..." : "None", ...limits(inner)].join(", ")})\n`;
-}
-
-/** Limits that both versions know under one name, on a field that is nothing but such a value. */
-function limits(spec: SpecType): string[] {
-  const known: Record<string, number | undefined> = spec.type === "integer" || spec.type === "number"
-    ? { ge: spec.minimum, le: spec.maximum }
-    : spec.type === "string" && !spec.values
-    ? { min_length: spec.minLength, max_length: spec.maxLength }
-    : {};
-  return Object.entries(known).flatMap(([name, value]) => value === undefined ? [] : [`${name}=${value}`]);
-}
-
-/** Returns the bounds that the model does not check, in words. */
-function unchecked(spec: SpecType): string {
-  return spec.type === "list" ? boundsInWords(spec) : "";
+  const declared = isRequired || absent !== undefined ? type(inner) : optional(inner);
+  return `${note}    ${name}: ${declared} = Field(${isRequired ? "..." : defaultArgument(absent, inner, types)})\n`;
 }
 
 function method(hook: HookSpec, spec: KindSpec): string {
@@ -85,7 +79,15 @@ ${docString(description, "        ")}
 }
 
 const WRITER: TypeWriter = {
-  plain: { any: "Any", null: "None", boolean: "bool", string: "str", integer: "int", number: "float" },
+  plain: {
+    any: "Any",
+    null: "None",
+    boolean: "StrictBool",
+    string: "StrictStr",
+    integer: "StrictInt",
+    // Pydantic 1 takes no integer for a strict float, though every integer is a number.
+    number: "Union[StrictInt, StrictFloat]",
+  },
   choice: (values) => `Literal[${values.map(text).join(", ")}]`,
   list: (item) => `List[${type(item)}]`,
   map: (value) => `Dict[str, ${type(value)}]`,
@@ -93,7 +95,7 @@ const WRITER: TypeWriter = {
 };
 
 function type(spec: SpecType): string {
-  return writeType(spec, WRITER);
+  return limitedName(spec) ?? writeType(spec, WRITER);
 }
 
 function optional(spec: SpecType): string {

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { HookSpec, KindSpec, SpecType } from "../types.ts";
+import type { HookSpec, KindSpec, SpecField, SpecType } from "../types.ts";
 
 /** Part of the first lines of every generated file, by which leftovers are found. */
 export const GENERATED_MARK = "enerated by `kaged hookspec emit` from ";
@@ -61,6 +61,36 @@ export function writeType(spec: SpecType, writer: TypeWriter): string {
       return (spec.values && writer.choice?.(spec.values)) ?? writer.plain.string;
     default:
       return writer.plain[spec.type];
+  }
+}
+
+/** Returns what a field's comment says behind its description: format, bounds, default; empty when there are none. */
+export function notesInWords(field: Pick<SpecField, "type" | "default">, { bounds }: { bounds: boolean }): string {
+  const { type, default: absent } = field;
+  const formats = formatsIn(type);
+  const notes = [
+    bounds ? boundsInWords(type) : "",
+    formats.length === 0 ? "" : `format ${formats.join(" or ")}`,
+    absent === undefined ? "" : `default ${JSON.stringify(absent)}`,
+  ].filter((note) => note !== "");
+  return notes.length === 0 ? "" : ` (${notes.join("; ")})`;
+}
+
+/** Returns the formats of a value and of its parts, each once. */
+export function formatsIn(type: SpecType): string[] {
+  switch (type.type) {
+    case "string":
+    case "integer":
+    case "number":
+      return type.format === undefined ? [] : [type.format];
+    case "list":
+      return formatsIn(type.items);
+    case "map":
+      return formatsIn(type.values);
+    case "union":
+      return [...new Set(type.options.flatMap(formatsIn))];
+    default:
+      return [];
   }
 }
 

@@ -6,7 +6,7 @@
  */
 import { camelCase, pluginTypeName } from "../names.ts";
 import { DISPATCH_CLASSES, type HookSpec, type KindSpec, type NamedType, type SpecType } from "../types.ts";
-import { generatedHead, JSON_TYPES, takesNothing, type TypeWriter, wrapped, writeType } from "./text.ts";
+import { generatedHead, JSON_TYPES, notesInWords, takesNothing, type TypeWriter, wrapped, writeType } from "./text.ts";
 
 const WIDTH = 120;
 
@@ -108,11 +108,15 @@ function metadata(hook: HookSpec): string {
 }
 
 function namedType({ name, description, shape }: NamedType): string {
-  const about = doc(description === "" ? `The type ${name}.` : description);
+  const notes = shape.type === "record" ? "" : notesInWords({ type: shape }, { bounds: false });
+  const about = doc(`${description === "" ? `The type ${name}.` : description}${notes}`);
   const check = `const ${schemaName(name)}: v.GenericSchema<unknown, ${name}> =`;
   if (shape.type !== "record") return `${about}\nexport type ${name} = ${type(shape)};\n\n${check} ${schema(shape)};\n`;
   const fields = shape.fields.map((field) => {
-    const note = doc(field.description === "" ? `The field ${field.name}.` : field.description, "  ");
+    const notes = notesInWords({ type: field.type }, { bounds: false });
+    const absent = field.default === undefined ? "" : `\n@default ${JSON.stringify(field.default)}`;
+    const description = field.description === "" ? `The field ${field.name}.` : field.description;
+    const note = doc(`${description}${notes}${absent}`, "  ");
     return `${note}\n  readonly ${field.name}${field.isRequired ? "" : "?"}: ${type(field.type)};\n`;
   });
   const entries = shape.fields.map((field) => {

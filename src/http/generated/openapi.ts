@@ -143,6 +143,65 @@ export const OPENAPI_TEXT: string = `{
         }
       }
     },
+    "/api/v1/tickets": {
+      "post": {
+        "operationId": "postTickets",
+        "summary": "A ticket for a minute: ?ticket=<ticket> in the address of that path stands for the token, for streams of web pages",
+        "requestBody": {
+          "required": true,
+          "content": {
+            "application/json": {
+              "schema": {
+                "type": "object",
+                "properties": {
+                  "path": {
+                    "type": "string",
+                    "pattern": "^\\\\/[^?#\\\\s]{0,2000}$"
+                  }
+                },
+                "required": [
+                  "path"
+                ],
+                "additionalProperties": false
+              }
+            }
+          }
+        },
+        "responses": {
+          "200": {
+            "description": "Done",
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/Ticket"
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/http.input_invalid-http.body_invalid"
+          },
+          "401": {
+            "$ref": "#/components/responses/http.unauthorized"
+          },
+          "403": {
+            "$ref": "#/components/responses/http.host_refused-http.origin_refused"
+          },
+          "408": {
+            "$ref": "#/components/responses/http.body_timeout"
+          },
+          "413": {
+            "$ref": "#/components/responses/http.body_too_large"
+          },
+          "415": {
+            "$ref": "#/components/responses/http.media_type"
+          },
+          "500": {
+            "$ref": "#/components/responses/host.internal"
+          }
+        }
+      }
+    },
     "/api/v1/plugins": {
       "get": {
         "operationId": "getPlugins",
@@ -1956,7 +2015,7 @@ export const OPENAPI_TEXT: string = `{
     "/api/v1/jobs/{id}/stream": {
       "get": {
         "operationId": "getJobsIdStream",
-        "summary": "The events of a job, past and new, then done",
+        "summary": "The events of a job, past and new, then done; each also without a name, as { type, data }, for onmessage, unless unnamed=false",
         "parameters": [
           {
             "name": "id",
@@ -1965,6 +2024,18 @@ export const OPENAPI_TEXT: string = `{
             "schema": {
               "type": "string",
               "pattern": "^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$"
+            }
+          },
+          {
+            "name": "unnamed",
+            "in": "query",
+            "required": false,
+            "schema": {
+              "enum": [
+                "true",
+                "false"
+              ],
+              "type": "string"
             }
           },
           {
@@ -3326,6 +3397,10 @@ export const OPENAPI_TEXT: string = `{
             "description": "Code of the error table, for a program.",
             "type": "string"
           },
+          "rpc": {
+            "description": "Its number in JSON-RPC, as on the wire to plugins; the plugin's own number for an error of a plugin.",
+            "type": "number"
+          },
           "hint": {
             "description": "The next step, for a person.",
             "type": "string"
@@ -3339,7 +3414,8 @@ export const OPENAPI_TEXT: string = `{
           "title",
           "status",
           "detail",
-          "code"
+          "code",
+          "rpc"
         ],
         "additionalProperties": false
       },
@@ -3391,6 +3467,28 @@ export const OPENAPI_TEXT: string = `{
           "project",
           "version",
           "sessions"
+        ],
+        "additionalProperties": false
+      },
+      "Ticket": {
+        "description": "A ticket: who sends it may GET its path, and nothing else.",
+        "type": "object",
+        "properties": {
+          "ticket": {
+            "type": "string"
+          },
+          "path": {
+            "type": "string"
+          },
+          "expiresAt": {
+            "description": "When it ends, ISO 8601.",
+            "type": "string"
+          }
+        },
+        "required": [
+          "ticket",
+          "path",
+          "expiresAt"
         ],
         "additionalProperties": false
       },

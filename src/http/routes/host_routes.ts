@@ -3,9 +3,11 @@
  *
  * @module
  */
+import * as v from "valibot";
 import { HOST_VERSION } from "../../core/values/version.ts";
 import { OPENAPI_TEXT } from "../generated/openapi.ts";
 import { type Route, route } from "../route.ts";
+import { textLike } from "../schemas.ts";
 
 export const HOST_ROUTES: readonly Route[] = [
   route({
@@ -48,5 +50,14 @@ export const HOST_ROUTES: readonly Route[] = [
       const ids = view.sessions();
       return { version: HOST_VERSION, project: view.project, sessions: { count: ids.length, ids } };
     },
+  }),
+  route({
+    method: "POST",
+    path: "/api/v1/tickets",
+    summary:
+      "A ticket for a minute: ?ticket=<ticket> in the address of that path stands for the token, for streams of web " +
+      "pages",
+    body: v.strictObject({ path: textLike(/^\/[^?#\s]{0,2000}$/, "It is no path, such as /api/v1/events") }),
+    run: ({ body: { path } }, { tickets }) => tickets.issue(path),
   }),
 ];

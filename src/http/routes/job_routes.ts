@@ -1,10 +1,8 @@
 /**
- * Runs of agents, and the background jobs that are runs without a waiting client: as routes of a host, and as an app of
- * their own, to be served alone or mounted in another app.
+ * Runs of agents, and the background jobs that are runs without a waiting client, as routes.
  *
  * @module
  */
-import { Hono } from "hono";
 import * as v from "valibot";
 import { HostError } from "../../core/errors/host_error.ts";
 import type { Host } from "../../host/types.ts";
@@ -12,21 +10,15 @@ import type { RunRequest } from "../../jobs/agent.ts";
 import type { JobsClient } from "../../jobs/jobs.ts";
 import { EventStream, type StreamEvent, type StreamReader } from "../../jobs/event_stream.ts";
 import { isFinal, type JobStatus } from "../../jobs/types.ts";
-import type { HttpConnection } from "../../core/ports/http.ts";
 import type { Clock } from "../../core/ports/ports.ts";
-import { printWarning } from "../../core/values/printable.ts";
-import { addRoutes, type RouteApp } from "../add_routes.ts";
 import type { Answers } from "../answers.ts";
 import { type Route, route } from "../route.ts";
 import { pageFields } from "../page.ts";
 import { textLike } from "../schemas.ts";
 import { SSE_HEADERS, sseResponse, type SseSource, sseText } from "../sse.ts";
 
-/** Where a host's API has these routes; {@link jobRoutes} serves them without it. */
-const API_PATH = "/api/v1";
-
 /** The jobs that the routes work with. */
-interface JobsApi {
+export interface JobsApi {
   readonly jobs: JobsClient;
   readonly clock: Clock;
   /** The scope whose jobs the caller sees; absent for the jobs without one. */
@@ -40,7 +32,8 @@ const agentName = textLike(/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/, "It is no name 
 const namedJob = v.strictObject({ id: jobId });
 const flag = v.exactOptional(v.picklist(["true", "false"]));
 
-const JOB_ROUTES: readonly Route<JobsApi>[] = [
+/** The routes, on any jobs. */
+export const JOB_ROUTES: readonly Route<JobsApi>[] = [
   route({
     method: "POST",
     path: "/api/v1/agents/{agent}",
@@ -52,6 +45,7 @@ const JOB_ROUTES: readonly Route<JobsApi>[] = [
       v.strictObject({ message: v.string(), conversationId: v.exactOptional(text) }),
       v.strictObject({ input: v.string(), conversationId: v.exactOptional(text) }),
     ], "Send { message } or { input }, and conversationId if there is one"),
+    isUntyped: true,
     types: ["application/json", "text/event-stream"],
     also: { 202: "The job is queued" },
     errors: ["jobs.agent_unknown", "jobs.run_failed", "jobs.stopped", "jobs.store_unavailable"],
@@ -126,12 +120,16 @@ const JOB_ROUTES: readonly Route<JobsApi>[] = [
   route({
     method: "GET",
     path: "/api/v1/jobs/{id}/stream",
-    summary: "The events of a job, past and new, then done",
+    summary:
+      "The events of a job, past and new, then done; each also without a name, as { type, data }, for onmessage, " +
+      "unless unnamed=false",
     params: namedJob,
+    query: v.strictObject({ unnamed: flag }),
     types: ["text/event-stream"],
     also: { 204: "Nothing comes after the event named in Last-Event-ID" },
     errors: ["jobs.agent_unknown", "jobs.unknown", "jobs.store_unavailable"],
-    run: ({ params: { id }, request }, api: JobsApi) => followed(id, request, api),
+    run: ({ params: { id }, query: { unnamed = "true" }, request }, api: JobsApi) =>
+      followed(id, request, { ...api, unnamed: unnamed === "true" }),
   }),
 ];
 
@@ -141,49 +139,6 @@ export const HOST_JOB_ROUTES: readonly Route[] = JOB_ROUTES.map((route) => ({
   run: (input, { host }) => route.run(input, { jobs: jobsOf(host), clock: host.view.clock }),
 }));
 
-/** Options of {@link jobRoutes}. */
-export interface JobRoutesOptions {
-  /** From `createJobs()`, or `host.jobs`. */
-  readonly jobs: JobsClient;
-  /** Times the comment lines that keep a quiet stream open. */
-  readonly clock: Clock;
-  /** Returns the scope whose jobs a request may see. Default: the jobs without a scope. */
-  readonly scope?: (request: Request) => string | undefined | Promise<string | undefined>;
-  /** Receives failures that are no answer to a request. Default: `console.error`. */
-  readonly onWarning?: (message: string) => void;
-}
-
-/** A Hono app, or anything that is mounted like one. */
-export interface JobRoutes {
-  /** Answers a request; failures are answers too. */
-  fetch(request: Request): Response | Promise<Response>;
-}
-
-/**
- * Returns the routes:
- *
- * - `POST /agents/:name` runs an agent and answers with its result, or with its events when `?stream=true`;
- * - `POST /agents/:name?async=true` starts a job and answers 202 with `{ jobId }`;
- * - `GET /jobs`, with `?status=`, `?agentName=`, `?limit=` and `?cursor=`; `GET /jobs/:id`; `GET /jobs/:id/stream`;
- * - `POST /jobs/:id/cancel`; `DELETE /jobs/:id`.
- *
- * A failure is answered as `application/problem+json`.
- */
-export function jobRoutes({ jobs, clock, scope = () => undefined, onWarning }: JobRoutesOptions): JobRoutes {
-  const app: RouteApp = new Hono();
-  addRoutes(app, JOB_ROUTES, {
-    clock,
-    prefix: API_PATH,
-    warn: onWarning ?? printWarning,
-    async api(_, request) {
-      const scopeId = await scope(request);
-      return { jobs, clock, ...(scopeId !== undefined && { scopeId }) };
-    },
-  });
-  const connection = ({ signal }: Request): Pick<HttpConnection, "signal"> => ({ signal });
-  return { fetch: (request) => app.fetch(request, connection(request) as HttpConnection) };
-}
-
 function jobsOf(host: Host): JobsClient {
   const jobs = host.view.jobs();
   if (jobs) return jobs;
@@ -192,7 +147,11 @@ function jobsOf(host: Host): JobsClient {
   });
 }
 
-async function followed(id: string, request: Request, { jobs, clock, scopeId }: JobsApi): Promise<Response> {
+async function followed(
+  id: string,
+  request: Request,
+  { jobs, clock, scopeId, unnamed }: JobsApi & { readonly unnamed: boolean },
+): Promise<Response> {
   const after = request.headers.get("last-event-id");
   const { status } = await jobs.get(id, scopeId);
   if (request.method === "HEAD") return new Response(null, { headers: SSE_HEADERS }); // No reader for a body nobody reads.
@@ -200,11 +159,11 @@ async function followed(id: string, request: Request, { jobs, clock, scopeId }: 
     ...(scopeId !== undefined && { scopeId }),
     ...(after !== null && { after }),
   });
-  if (after === null || !isFinal(status)) return sseResponse(runEvents(reader), clock);
+  if (after === null || !isFinal(status)) return sseResponse(runEvents(reader, { unnamed }), clock);
   const { value: first } = await reader.next();
   // An EventSource also reconnects after the end; 204 makes it stop (HTML, server-sent events, "reconnection").
   if (first?.type === "done" && first.id === after) return new Response(null, { status: 204 });
-  return sseResponse(runEvents(reader, { first }), clock);
+  return sseResponse(runEvents(reader, { first, unnamed }), clock);
 }
 
 /** A run whose client follows its events; it is aborted when the client leaves. */
@@ -227,7 +186,12 @@ const BATCH = 100;
 /** Returns what a reader reads as server-sent events, `first` before the rest. */
 function runEvents(
   reader: StreamReader,
-  { first, onLeave = () => {} }: { first?: StreamEvent | undefined; onLeave?: () => void } = {},
+  { first, unnamed = false, onLeave = () => {} }: {
+    readonly first?: StreamEvent | undefined;
+    /** Sends each event a second time without a name: `onmessage` of an EventSource hears no other. */
+    readonly unnamed?: boolean;
+    readonly onLeave?: () => void;
+  } = {},
 ): SseSource {
   let before = first ? [first] : [];
   return {
@@ -239,7 +203,11 @@ function runEvents(
         if (!value) return null;
         events.push(value);
       }
-      return [...events, ...reader.ready(BATCH)].map(({ id, type, json }) => sseText(id, type, json)).join("");
+      return [...events, ...reader.ready(BATCH)].map(({ id, type, json }) => {
+        const event = sseText(id, type, json);
+        // The copy comes first and has no id: a client that leaves between the two gets both again.
+        return unnamed ? `data: {"type":${JSON.stringify(type)},"data":${json}}\n\n${event}` : event;
+      }).join("");
     },
     leave() {
       onLeave();

@@ -20,30 +20,24 @@ export const WIRE_RULES: RuleTable = {
     hint: "Echo the id exactly as it came",
     attempt: (stage) => pingUnder(stage, 9007199254740991),
   },
-  "id.string": {
-    ...from("K-006", "what-a-plugin-owes-the-host"),
-    expected: "Answers under the text it was asked under",
-    hint: "Echo the id as it came, a text as a text",
-    attempt: (stage) => pingUnder(stage, "call-1"),
-  },
   "utf8": {
     ...from("K-001", "the-wire"),
-    expected: "Reads and writes UTF-8 and JSON escapes",
-    hint: "Decode stdin and encode stdout as UTF-8, and write JSON with a JSON library",
-    needs: ["id.string"],
-    attempt: (stage) => pingUnder(stage, 'aä€😀\u2028"\\\n\u0000'),
+    expected: "Reads UTF-8 and JSON escapes",
+    hint: "Decode stdin as UTF-8, and read JSON with a JSON library",
+    needs: ["id.number"],
+    attempt: (stage) => pingUnder(stage, 801, { text: 'aä€😀\u2028"\\\n\u0000' }),
   },
   "lines": {
     ...from("K-001", "the-wire"),
     expected: "Reads lines, however they come in pieces",
     hint: "Collect bytes until a newline; one read may bring half a line or two",
-    needs: ["id.string"],
+    needs: ["id.number"],
     async attempt(stage) {
       const talk = await stage.running();
-      const line = (id: string): string => `{"jsonrpc":"2.0","id":"${id}","method":"ping","params":{}}\n`;
-      const answers = ["cut", "one", "two"].map((id) => talk.answerTo(id));
-      talk.write(line("cut").slice(0, 20));
-      talk.write(line("cut").slice(20) + line("one") + line("two"));
+      const line = (id: number): string => `{"jsonrpc":"2.0","id":${id},"method":"ping","params":{}}\n`;
+      const answers = [811, 812, 813].map((id) => talk.answerTo(id));
+      talk.write(line(811).slice(0, 20));
+      talk.write(line(811).slice(20) + line(812) + line(813));
       for (const answer of await Promise.all(answers)) if (answer.missing !== undefined) return failed(answer.missing);
       return ok("A line in two pieces, two lines in one");
     },
@@ -52,12 +46,12 @@ export const WIRE_RULES: RuleTable = {
     ...from("K-002", "the-wire"),
     expected: "Reads a line of 4 MiB",
     hint: "Do not cap lines below 4,194,304 bytes",
-    needs: ["id.string"],
+    needs: ["id.number"],
     deadlineMs: () => LONG_LINE_MS + RULE_MS,
     async attempt(stage) {
       const talk = await stage.running();
-      const [head, tail] = ['{"jsonrpc":"2.0","id":"long","method":"ping","params":{"padding":"', '"}}'];
-      const answer = talk.answerTo("long", LONG_LINE_MS);
+      const [head, tail] = ['{"jsonrpc":"2.0","id":821,"method":"ping","params":{"padding":"', '"}}'];
+      const answer = talk.answerTo(821, LONG_LINE_MS);
       talk.write(`${head}${"x".repeat(MAX_LINE_BYTES - head.length - tail.length)}${tail}\n`);
       const { missing } = await answer;
       return missing === undefined ? ok("4,194,304 bytes") : failed(missing);
@@ -111,9 +105,13 @@ export const WIRE_RULES: RuleTable = {
   },
 };
 
-async function pingUnder(stage: Stage, id: string | number): Promise<Verdict> {
+async function pingUnder(
+  stage: Stage,
+  id: number,
+  params: Readonly<Record<string, unknown>> = {},
+): Promise<Verdict> {
   const before = stage.notes.strays.length;
-  const answer = await (await stage.running()).ask("ping", {}, { id });
+  const answer = await (await stage.running()).ask("ping", params, { id });
   if (answer.missing === undefined) return ok(JSON.stringify(id));
   const other = stage.notes.strays[before];
   return failed(other === undefined ? answer.missing : `It answered ${other}`);

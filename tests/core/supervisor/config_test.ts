@@ -64,3 +64,20 @@ test("a plugin without the feature hears nothing of projects", async () => {
   await s.supervisor.start(echo);
   assert.deepEqual(await s.supervisor.call(echo, "echo.notifications"), ["initialized"]);
 });
+
+test("K-011 a plugin that is written to the document is asked about its projects, and need not answer", async () => {
+  await using s = await supervised();
+  const id = await s.add("asked_of_projects", { spec: { projects: ["music", "homelab"], config: { level: 1 } } });
+  await s.supervisor.start(id);
+  assert.deepEqual(await s.supervisor.call(id, "fixture.call"), {
+    heard: ["music", "homelab"].map((project) => {
+      return { method: "projects.activated", params: { project, config: { level: 1 } }, asked: true };
+    }),
+  });
+  for (const fixture of ["echo", "never_answers"]) {
+    const other = await s.add(fixture, { spec: { projects: ["music"] } });
+    await s.supervisor.start(other);
+    assert.equal(s.supervisor.plugin(other).status, "running", "a plugin that refuses or ignores it runs on");
+  }
+  assert.deepEqual(s.types().filter((type) => /violation|timeout|crashed/.test(type)), []);
+});

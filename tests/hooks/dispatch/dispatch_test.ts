@@ -238,3 +238,24 @@ test("D-009 every class checks its input, and each answer, against the contract"
   assert.throws(() => dispatchCapability(contract("capability", { output }), all, {}, "x"), wrong);
   assert.throws(() => dispatchChain(contract("chain", { output }), [{ name: "a", call: () => "text" }], "t"), wrong);
 });
+
+test("D-009 N-039 a function refuses the hook of another class, and names the right one", async () => {
+  const functions: Readonly<Record<HookContract["dispatch"], (hook: HookContract) => unknown>> = {
+    singleton: (hook) => dispatchSingleton(hook, [one("a")], {}),
+    capability: (hook) => dispatchCapability(hook, [one("a", { capabilities: ["x"] })], {}, "x"),
+    broadcast_collect: (hook) => dispatchCollect(hook, [one("a")], {}),
+    broadcast_notify: (hook) => dispatchNotify(hook, [one("a")], {}),
+    chain: (hook) => dispatchChain(hook, [one("a")], {}),
+  };
+  const names = Object.keys(functions) as HookContract["dispatch"][];
+  for (const name of names) {
+    await functions[name](contract(name));
+    for (const other of names.filter((one) => one !== name)) {
+      await assert.rejects(async () => await functions[name](contract(other)), code("hook.wrong_class"));
+    }
+  }
+  await assert.rejects(async () => await functions.singleton(contract("chain")), {
+    message: 'Cannot dispatch "execute" as singleton: its class is chain',
+    hint: "Use dispatchChain",
+  });
+});

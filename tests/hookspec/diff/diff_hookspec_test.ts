@@ -60,6 +60,26 @@ test("D-013 where no other fields are taken, an optional one more is breaking, a
   assert.deepEqual(await between(object({}), closed({})), ["breaking greet.output: takes no other fields now"]);
 });
 
+test("D-013 N-039 choices in another order are no change", async () => {
+  const [old, now] = [{ enum: ["a", "b"] }, { enum: ["b", "a"] }];
+  assert.deepEqual(await between(old, now), []);
+  assert.deepEqual(await between({ anyOf: [{ type: "null" }, old] }, { anyOf: [{ type: "null" }, now] }), []);
+});
+
+test("D-013 N-039 another format or default is breaking, a first default is not", async () => {
+  const text = (more: Record<string, unknown> = {}) => object({ at: { type: "string", ...more } });
+  assert.deepEqual(await between(text(), text({ format: "date" })), [
+    "breaking greet.output.at: is string (format date), was string",
+  ]);
+  assert.deepEqual(await between(text(), text({ default: "x" })), ['compatible greet.output.at: has the default "x"']);
+  assert.deepEqual(await between(text({ default: "x" }), text({ default: "y" })), [
+    'breaking greet.output.at: its default is "y", was "x"',
+  ]);
+  assert.deepEqual(await between(text({ default: "x" }), text()), [
+    'breaking greet.output.at: its default is none, was "x"',
+  ]);
+});
+
 test("D-013 another type, another choice and another bound are breaking, wider or narrower", async () => {
   const cases: readonly (readonly [unknown, unknown, string])[] = [
     [{ type: "string" }, { type: "integer" }, "is integer, was string"],

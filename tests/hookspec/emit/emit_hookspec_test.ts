@@ -34,6 +34,28 @@ test("D-006 no committed file is left over from a kind that is gone", async () =
   }
 });
 
+test("D-007 N-039 the format and the default of a field reach every language", async () => {
+  const properties = {
+    at: { type: "string", format: "date-time", description: "When." },
+    links: { type: "array", items: { type: "string", format: "uri" } },
+    mode: { enum: ["day", "night"], default: "day", description: "How." },
+  };
+  const { kinds } = await parseHookspec(withOutput({ type: "object", properties }));
+  const targets = { typescript: ".", python: ".", go: ".", openrpc: ".", markdown: "." };
+  const emitted = new Map(emitHookspec({ kinds, targets }).map(({ language, text }) => [language, text]));
+  const expected: Readonly<Record<TargetLanguage, readonly string[]>> = {
+    typescript: ["/** When. (format date-time) */", "/** The field links. (format uri) */", '   * @default "day"\n'],
+    python: ["# When. (format date-time)", "# (format uri)", 'mode: Literal["day", "night"] = Field("day")'],
+    go: ["// At: When. (format date-time)", "(format uri)", '// Mode: How. (default "day")'],
+    openrpc: ['"format": "date-time"', '"format": "uri"', '"default": "day"'],
+    markdown: ["string (format date-time)", "list of string (format uri)", 'How. Default: `"day"` |'],
+  };
+  for (const [language, parts] of Object.entries(expected)) {
+    const text = emitted.get(language as TargetLanguage)!;
+    for (const part of parts) assert.ok(text.includes(part), `${language} lacks ${part}:\n${text}`);
+  }
+});
+
 test("D-006 every generated file says that it is generated, from what, and is not to be edited", async () => {
   for (const { path, text } of emitHookspec(await ownHookspec())) {
     assert.match(text, /[Gg]enerated by `kaged hookspec emit` from kinds\/\w+\/v1\.yaml; do not edit/i, path);

@@ -105,6 +105,77 @@ print(isinstance(Good(), tool.ToolPlugin), isinstance(Bad(), tool.ToolPlugin), t
   for (const output of outputs) assert.equal(output, "True False singleton 1.0.0\n");
 });
 
+test("D-005 N-039 the emitted models convert nothing, under pydantic 1 and 2 alike", async (t) => {
+  const types = { text: "string", whole: "integer", size: "number", flag: "boolean" };
+  const properties: Record<string, unknown> = Object.fromEntries(
+    Object.entries(types).map(([name, type]) => [name, { type }]),
+  );
+  properties.few = { type: "array", items: { type: "integer", minimum: 1, maximum: 9 } };
+  properties.half = { type: "number", minimum: 0.5, maximum: 1.5 };
+  properties.word = { type: "string", minLength: 1, maxLength: 2 };
+  properties.either = { type: ["integer", "string"] };
+  properties.named = { type: "object", additionalProperties: { type: "string" } };
+  const greeter = emitPython(await kindOf(withOutput({ type: "object", properties })));
+  const outputs = await runPython(
+    t,
+    { greeter },
+    `
+import json
+from greeter import GreetOutput
+from pydantic import ValidationError
+
+def taken(field, value):
+    try:
+        return [getattr(GreetOutput(**{field: value}), field)] == [value]
+    except ValidationError:
+        return False
+
+right = {"text": ["5", ""], "whole": [5, -1], "size": [5, 5.7], "flag": [True, False], "few": [[], [1, 9]],
+         "half": [1, 0.5, 1.5], "word": ["a", "ab"], "either": [5, "5"], "named": [{}, {"a": "b"}]}
+wrong = {"text": [5, 5.7, True, b"5"], "whole": ["5", 5.7, 5.0, True], "size": ["5", True], "flag": [1, 0, "true"],
+         "few": [[0], [10], ["1"], [True], [1.5]], "half": [0, 2, 0.4, "1", True], "word": ["", "abc", 1],
+         "either": [5.7, True], "named": [{"a": 1}]}
+print(json.dumps([[field, value] for field in right for value in right[field] if not taken(field, value)]))
+print([[field, value] for field in wrong for value in wrong[field] if taken(field, value)])
+`,
+  );
+  for (const output of outputs) assert.equal(output, "[]\n[]\n");
+});
+
+test("N-039 an absent field has its default in Python, and records are instances of their models", async (t) => {
+  const point = { type: "object", properties: { x: { type: "integer" } }, required: ["x"] };
+  const greeter = emitPython(
+    await kindOf(withOutput({
+      type: "object",
+      properties: {
+        mode: { enum: ["day", "night"], default: "day" },
+        ratio: { type: "number", default: 1e-7 },
+        loud: { type: "boolean", default: false },
+        none: { type: ["string", "null"], default: null },
+        tags: { type: "array", items: { type: "string" }, default: ["a", "b"] },
+        path: { anyOf: [{ type: "null" }, { type: "array", items: { $ref: "#/$defs/Point" } }], default: [{ x: 1 }] },
+        any: { default: { deep: [true, null, 'a "quote"'] } },
+        must: { type: "string", default: "x" },
+      },
+      required: ["must"],
+      $defs: { Point: point },
+    })),
+  );
+  const program = `
+from greeter import GreetOutput, Point
+one, two = GreetOutput(must="m"), GreetOutput(must="m")
+assert (one.mode, one.ratio, one.loud, one.none) == ("day", 1e-7, False, None)
+assert one.tags == ["a", "b"] and one.tags is not two.tags
+assert one.path == [Point(x=1)] and isinstance(one.path[0], Point)
+assert one.any == {"deep": [True, None, 'a "quote"']}
+try:
+    GreetOutput()
+except ValueError:
+    print("must is required")
+`;
+  for (const output of await runPython(t, { greeter }, program)) assert.equal(output, "must is required\n");
+});
+
 test("D-006 Python takes whatever a description says as text", async (t) => {
   const hostile = 'ends """ here \\" and \\\\ \'\'\' # \n x = 1 "';
   const texts = withOutput({

@@ -67,11 +67,14 @@ function pythonFields(spec: KindSpec): Fields {
 
 function pythonType(type: string): string {
   const [, outer, inner] = /^(\w+)\[(.*)\]$/.exec(type) ?? [];
+  const [, limited] = /^(?:Strict|_)(Str|Int|Num|Bool)/.exec(type) ?? [];
+  if (limited) return { Str: "string", Int: "number", Num: "number", Bool: "boolean" }[limited]!;
+  if (type === "Union[StrictInt, StrictFloat]") return "number";
   if (outer === "Literal") return "string";
   if (outer === "Union") return split(inner!, ", ").map(pythonType).sort().join("|");
   if (outer === "List") return `list<${pythonType(inner!)}>`;
   if (outer === "Dict") return "map";
-  return { str: "string", int: "number", float: "number", bool: "boolean", Any: "any", None: "null" }[type] ?? type;
+  return { Any: "any", None: "null" }[type] ?? type;
 }
 
 function goFields(spec: KindSpec): Fields {

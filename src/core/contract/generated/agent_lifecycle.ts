@@ -513,7 +513,7 @@ const hookEventSubagentSchema: v.GenericSchema<unknown, HookEventSubagent> = v.p
 export interface HookEvent {
   /** The moment, by its portable name. */
   readonly hook: "SessionStart" | "PreCompact" | "PostCompact" | "SessionEnd" | "UserPromptSubmitted" | "PreToolUse" | "PostToolUse" | "SubagentStart" | "SubagentStop" | "OnError" | "OnBudgetExceeded";
-  /** When, ISO 8601. */
+  /** When, ISO 8601. (format date-time) */
   readonly timestamp: string;
   /** The session. */
   readonly sessionId: string;

@@ -193,9 +193,9 @@ const statusOutputSchema: v.GenericSchema<unknown, StatusOutput> = v.pipe(
 export interface BackfillInput {
   /** Name of the task. */
   readonly task: string;
-  /** First moment, ISO 8601. */
+  /** First moment, ISO 8601. (format date-time) */
   readonly range_start: string;
-  /** First moment after it, ISO 8601. */
+  /** First moment after it, ISO 8601. (format date-time) */
   readonly range_end: string;
   /** A second call with the same key starts nothing and returns the first one's answer. */
   readonly idempotency_key: string;

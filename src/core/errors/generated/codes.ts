@@ -4,6 +4,7 @@
 export type HostErrorCode =
   | "host.internal"
   | "host.misuse"
+  | "host.option_invalid"
   | "host.file_unreadable"
   | "host.home_exposed"
   | "host.interrupted"
@@ -378,6 +379,7 @@ export type HostErrorCode =
   | "hook.option_invalid"
   | "hook.event_invalid"
   | "hook.input_invalid"
+  | "hook.wrong_class"
   | "hook.unknown_dialect"
   | "hook.version_unknown"
   | "hook.unknown_event"

@@ -185,7 +185,7 @@ type HookEvent struct {
 	// One of: "SessionStart", "PreCompact", "PostCompact", "SessionEnd", "UserPromptSubmitted",
 	// "PreToolUse", "PostToolUse", "SubagentStart", "SubagentStop", "OnError", "OnBudgetExceeded".
 	Hook string `json:"hook"`
-	// Timestamp: When, ISO 8601.
+	// Timestamp: When, ISO 8601. (format date-time)
 	Timestamp string `json:"timestamp"`
 	// SessionId: The session.
 	SessionId string `json:"sessionId"`

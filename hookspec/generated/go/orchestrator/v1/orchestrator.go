@@ -73,9 +73,9 @@ type StatusOutput struct {
 type BackfillInput struct {
 	// Task: Name of the task. (at least 1 characters)
 	Task string `json:"task"`
-	// RangeStart: First moment, ISO 8601.
+	// RangeStart: First moment, ISO 8601. (format date-time)
 	RangeStart string `json:"range_start"`
-	// RangeEnd: First moment after it, ISO 8601.
+	// RangeEnd: First moment after it, ISO 8601. (format date-time)
 	RangeEnd string `json:"range_end"`
 	// IdempotencyKey: A second call with the same key starts nothing and returns the first one's
 	// answer. (at least 1 characters)

@@ -1,0 +1,3 @@
+module example.com/writer-go
+
+go 1.18
