@@ -11,9 +11,16 @@ import type { Files, Runtime } from "../core/ports/ports.ts";
 import type { HookSettings } from "../core/project/hook_settings.ts";
 import { checkHome } from "../core/files/home.ts";
 import { cageLimitsOf, readOperatorConfig } from "../core/project/operator_config.ts";
-import { type CoveredFile, gatherEvidence, type HookEvidence } from "./files/hook_evidence.ts";
+import { DIALECTS } from "./files/dialects/all.ts";
+import { type CoveredFile, foreignScripts, gatherEvidence, type HookEvidence } from "./files/hook_evidence.ts";
 import { type HeldHookFile, heldHookFiles, heldRegistrations } from "./files/held_gates.ts";
-import { type HookFiles, type LoadedHook, type LoadedHookFile, loadHookFiles } from "./files/load_hook_files.ts";
+import {
+  type HookFiles,
+  type LeftOutHook,
+  type LoadedHook,
+  type LoadedHookFile,
+  loadHookFiles,
+} from "./files/load_hook_files.ts";
 import {
   readTrust,
   type TrustRecord,
@@ -25,7 +32,8 @@ import {
 import { mcpHooks } from "./sources/mcp/mcp_hooks.ts";
 import type { HookRegistration } from "./engine/types.ts";
 import { cagedRunner } from "./sources/command/caged_runner.ts";
-import { hookFileRegistrations } from "./sources/command/command_hooks.ts";
+import { placedRegistrations } from "./sources/command/command_hooks.ts";
+import { runPlaces } from "./sources/command/run_places.ts";
 import type { CommandEnd } from "./sources/command/types.ts";
 
 /** Where the hook files are. */
@@ -36,7 +44,7 @@ export interface OpenHookFilesOptions {
   readonly dir: string;
   /** The operator's folder, which holds `config.toml` and `trust.json`. */
   readonly home: string;
-  /** Home of the operator, for `~/.copilot/hooks`; absent: `$HOME`, null: none. */
+  /** Home of the operator, for files such as `~/.claude/settings.json`; absent: `$HOME`, null: none. */
   readonly userHome?: string | null;
   /** Aborted when everything is to end: commands that still run are ended. */
   readonly signal?: AbortSignal;
@@ -85,14 +93,19 @@ export interface OpenedHookFiles extends AsyncDisposable {
 export async function openHookFiles(options: OpenHookFilesOptions): Promise<OpenedHookFiles> {
   const { runtime, home } = options;
   const { files } = runtime;
-  const userHome = options.userHome === undefined ? runtime.env("HOME") : options.userHome;
+  const userHome = await realHome(options.userHome === undefined ? runtime.env("HOME") : options.userHome, files);
   await checkHome(home, runtime);
   const config = await readOperatorConfig(home, files);
   const settings = config.hooks;
   const loaded = await loadHookFiles({ dir: options.dir, files, userHome, settings, platform: runtime.platform });
   const store = await readTrust(home, runtime);
-  const { judged, errors } = await judge(loaded, store, files);
-  const found: HookFiles = { ...loaded, files: judged.map(({ file }) => file), errors: [...loaded.errors, ...errors] };
+  const { judged, errors, leftOut } = await judge(loaded, store, files);
+  const found: HookFiles = {
+    ...loaded,
+    files: judged.map(({ file }) => file),
+    leftOut: [...loaded.leftOut, ...leftOut],
+    errors: [...loaded.errors, ...errors],
+  };
   const { dir } = found;
   const ground = {
     ...options,
@@ -101,16 +114,18 @@ export async function openHookFiles(options: OpenHookFilesOptions): Promise<Open
     runtimes: config.runtimes,
     limits: resolveLimits(cageLimitsOf(config.limits)),
     userHome,
+    userReadable: await userFolders(userHome, files),
   };
   const runner = cagedRunner(ground);
   const usable = judged.filter(({ trust }) => trust === "own" || trust === "trusted");
   const intact = new Set(usable.map(({ file }) => file.name));
-  const held = await heldHookFiles(store, { found, intact, settings });
+  const held = await heldHookFiles(store, { found, intact, settings, userHome });
   const hooks = usable.flatMap((one) =>
     // Each looks again before it runs: the agent may have changed a script since.
     one.file.hooks.map((hook) => ({ hook, verify: verifier(one, dir, runtime, hook) }))
   );
-  const commands = await hookFileRegistrations(hooks, { ...ground, runCommand: runner.run });
+  const places = runPlaces({ dir, home, files });
+  const commands = await placedRegistrations(hooks, { ...ground, runCommand: runner.run }, places);
   const tools = mcpHooks(usable.map((one) => ({ file: one.file, verify: verifier(one, dir, runtime) })), ground);
   // First, so that of hooks with one priority nothing runs before a gate that blocks anyway.
   const registrations = [...await heldRegistrations(held, dir), ...commands, ...tools.registrations];
@@ -120,18 +135,57 @@ export async function openHookFiles(options: OpenHookFilesOptions): Promise<Open
   return { found, judged, held, registrations, settings, close, [Symbol.asyncDispose]: close };
 }
 
+async function realHome(userHome: string | null, files: Files): Promise<string | null> {
+  return userHome === null ? null : await files.realPath(userHome).catch(() => userHome);
+}
+
+/** Returns the folders of the operator's home that hooks of files there may read. */
+async function userFolders(userHome: string | null, files: Files): Promise<string[]> {
+  if (userHome === null) return [];
+  const folders = Object.values(DIALECTS).flatMap(({ places }) =>
+    places.userReadable.map((name) => `${userHome}/${name}`)
+  );
+  const found: string[] = [];
+  for (const folder of new Set(folders)) {
+    if ((await files.target(folder))?.kind === "directory") found.push(folder);
+  }
+  return found;
+}
+
+/** Returns a file of the operator's home without hooks that run scripts of the repository: no trust covers those. */
+async function withoutForeign(
+  file: LoadedHookFile,
+  dir: string,
+  files: Files,
+  leftOut: LeftOutHook[],
+): Promise<LoadedHookFile> {
+  if (file.isOwn || file.root === dir) return file;
+  const hooks: LoadedHook[] = [];
+  for (const hook of file.hooks) {
+    const [script] = await foreignScripts(hook, file.root, dir, files);
+    if (script === undefined) hooks.push(hook);
+    else {leftOut.push({
+        id: hook.id,
+        reason: `It runs ${script} of this repository, which trust in ${file.name} does not cover`,
+      });}
+  }
+  return { ...file, hooks };
+}
+
 /** Holds each file against what is trusted. One that trust cannot cover is an error, and left out. */
 async function judge(
   { files: loaded, dir }: HookFiles,
   store: TrustStore,
   files: Files,
-): Promise<{ readonly judged: JudgedHookFile[]; readonly errors: DocumentIssue[] }> {
+): Promise<{ readonly judged: JudgedHookFile[]; readonly errors: DocumentIssue[]; readonly leftOut: LeftOutHook[] }> {
   const errors: DocumentIssue[] = [];
-  const judged = await Promise.all(loaded.map(async (file): Promise<JudgedHookFile | null> => {
+  const leftOut: LeftOutHook[] = [];
+  const judged = await Promise.all(loaded.map(async (read): Promise<JudgedHookFile | null> => {
+    const file = await withoutForeign(read, dir, files, leftOut);
     try {
       const evidence = await gatherEvidence(file, dir, files);
-      const trust = file.origin === "user" ? "own" : trustState(store, dir, evidence);
-      return { file, trust, evidence, record: trustRecord(store, dir, file.name) };
+      const trust = file.isOwn ? "own" : trustState(store, file.root, evidence);
+      return { file, trust, evidence, record: trustRecord(store, file.root, file.name) };
     } catch (thrown) {
       const { code, message, hint } = asHostError(thrown);
       const place = { file: file.file, line: 1, column: 1, path: "" };
@@ -139,7 +193,7 @@ async function judge(
       return null;
     }
   }));
-  return { judged: judged.filter((one) => one !== null), errors };
+  return { judged: judged.filter((one) => one !== null), errors, leftOut };
 }
 
 /** Returns a function that gives the scripts of a file as they were trusted, or rejects with `hook.changed`. */

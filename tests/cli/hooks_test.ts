@@ -56,11 +56,11 @@ test("B-007 B-018 X-15 kaged hooks list shows commands and MCP tools in the one 
 
 test("B-018 kaged hooks list names what is wrong with a file and fails", async (t) => {
   const { repo, kaged } = await setUp(t);
-  await repo.write(".github/hooks/b.json", '{\n  // comment\n  "version": 1 }');
+  await repo.write(".claude/settings.json", '{\n  // comment\n  "hooks": {} }');
   const { code, stdout, stderr } = await kaged(["list"]);
   assert.equal(code, 1);
   assert.match(stdout, /check\.sh/);
-  assert.match(stderr, /error\[hook\.json_comment\] .*b\.json:2:3 {2}The file is JSON with comments/);
+  assert.match(stderr, /error\[hook\.json_comment\] .*settings\.json:2:3 {2}The file is JSON with comments/);
   await mkdir(`${repo.dir}/.github/hooks/folder.json`);
   await symlink("nothing", `${repo.dir}/.github/hooks/link.json`);
   const { stderr: unreadable } = await kaged(["list"]);
@@ -275,7 +275,7 @@ test("B-018 kaged hooks reports usage errors", async (t) => {
   }
   assert.deepEqual(await outcome("list", "--dir", "none"), [2, "host.misuse"]);
   assert.deepEqual(await outcome("trust", "none.json"), [2, "host.misuse"]);
-  assert.deepEqual(await outcome("convert", FILE, "--to", "cursor"), [2, "host.misuse"]);
+  assert.deepEqual(await outcome("convert", FILE, "--to", "zed"), [2, "host.misuse"]);
   assert.deepEqual(await outcome("why"), [1, "hook.no_run"]);
   assert.deepEqual(await outcome("why", "--dir", "."), [2, "host.misuse"], "it is about the last run, wherever it was");
   await writeFile(`${repo.home}/config.toml`, "[hooks]\nunsandboxed = true\n");

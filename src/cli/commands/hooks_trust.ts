@@ -66,10 +66,15 @@ export function addHooksUntrust(parent: Command, terminal: Terminal): void {
 async function untrust(names: readonly string[], flags: HookFlags, terminal: Terminal): Promise<void> {
   const { runtime, home } = await placesOf(flags, terminal);
   const given = resolve(terminal.cwd, flags.dir);
+  const real = (path: string): Promise<string> => runtime.files.realPath(path).catch(() => path);
   // A repository that is gone keeps the name under which it was trusted.
-  const dir = await runtime.files.realPath(given).catch(() => given);
+  const dir = await real(given);
+  const userHome = await real(runtime.env("HOME") ?? given);
+  const rootOf = (name: string): string => name.startsWith("~/") ? userHome : dir;
   const store = await readTrust(home, runtime);
-  const known = Object.keys(Object.hasOwn(store, dir) ? store[dir]! : {});
+  const known = [...new Set([dir, userHome])].flatMap((root) =>
+    Object.keys(Object.hasOwn(store, root) ? store[root]! : {}).filter((name) => rootOf(name) === root)
+  );
   const unknown = names.find((name) => !known.includes(name));
   if (unknown !== undefined) {
     throw new HostError("hook.untrusted", `No trusted hook file of "${dir}" is called "${unknown}"`, {
@@ -77,7 +82,7 @@ async function untrust(names: readonly string[], flags: HookFlags, terminal: Ter
       hint: `Trusted: ${known.join(", ") || "none"}`,
     });
   }
-  for (const name of names) await untrustHookFile({ home, dir, name }, runtime);
+  for (const name of names) await untrustHookFile({ home, dir: rootOf(name), name }, runtime);
   if (flags.json) return terminal.out.json({ dir, untrusted: names });
   for (const name of names) terminal.out.line(`no longer trusted: ${name}`);
 }
@@ -108,7 +113,7 @@ async function trust(
     if (!flags.json) show(judged, opened, out);
     const isNamed = yes.some((hash) => evidence.hash.startsWith(hash));
     const isYes = isNamed || await ask.confirm(`Let ${evidence.name} run?`);
-    if (isYes) await trustHookFile({ home: places.home, dir: opened.found.dir, evidence }, places.runtime);
+    if (isYes) await trustHookFile({ home: places.home, dir: judged.file.root, evidence }, places.runtime);
     else stays.push(judged);
     if (!flags.json && isYes) out.line(`${out.paint.green("trusted")} ${evidence.name}`);
   }

@@ -9,7 +9,7 @@ import { asHostError, type HostError } from "../../../core/errors/host_error.ts"
 import type { Exit } from "../../../core/ports/ports.ts";
 import { hookFolder } from "../../files/hook_evidence.ts";
 import { type CommandRunnerOptions, programCageRequest } from "./hook_cage.ts";
-import type { CommandEnd, CommandRun, RunCommand } from "./types.ts";
+import { type CommandEnd, type CommandRun, type RunCommand, START_MS } from "./types.ts";
 
 // The command waits until the host has looked at the cage from outside: a line on stdin lets it go on. A shell reads
 // that line byte by byte, and leaves the rest of stdin to the command.
@@ -44,7 +44,7 @@ export function cagedRunner(options: CommandRunnerOptions): CommandRunner {
 
 /** Runs one command in its cage, from the making of the cage to the end of everything in it. */
 async function runInCage(
-  { hook, input, sealed, signal }: CommandRun,
+  { hook, input, sealed, signal, variables, writable = [], texts = {} }: CommandRun,
   options: CommandRunnerOptions,
 ): Promise<CommandEnd> {
   const { runtime } = options;
@@ -59,19 +59,23 @@ async function runInCage(
   const stderr = outputBuffer(MAX_STDERR_BYTES);
   const ending = options.signal ? AbortSignal.any([signal, options.signal]) : signal;
   const abort = (): void => end("aborted");
-  const cancelTimeout = runtime.clock.after(hook.timeoutMs, () => end("timeout"));
+  const timeUp = (): void => end("timeout");
+  // Its own time begins when the command does: to build a cage takes longer than some hooks may run.
+  let cancelTimeout = runtime.clock.after(hook.timeoutMs + START_MS, timeUp);
   ending.addEventListener("abort", abort, { once: true });
   if (ending.aborted) abort();
   try {
     const enter = ["/bin/bash", "--norc", "--noprofile", "-c", ENTER, "hook", hookFolder(hook, options.dir)];
-    const { env, origin, script } = hook;
-    const program = { name: "hook", command: [...enter, script], env, origin };
-    const request = await programCageRequest(program, sealed, options);
+    const { origin, script, env } = hook;
+    const program = { name: "hook", command: [...enter, script], env: { ...env, ...variables }, origin, writable };
+    const request = await programCageRequest(program, { files: sealed, texts }, options);
     const listeners = { onStdout: stdout.add, onStdoutEnd: stdout.end, onStderr: stderr.add };
     caged = await CagedProcess.start(request, { runtime, ...listeners });
     if (ended !== "exit") void caged.kill();
     await stdout.first;
     const distrust = await letGo(caged, input);
+    cancelTimeout();
+    cancelTimeout = runtime.clock.after(hook.timeoutMs, timeUp);
     if (distrust !== null) void caged.kill();
     const { exit, fault } = await caged.ended;
     const failure = distrust ?? fault;

@@ -65,7 +65,7 @@ export class HookServer {
       },
       source: {
         spec: { dir },
-        prepare: async () => await programCageRequest(program, await verify(), options),
+        prepare: async () => await programCageRequest(program, { files: await verify() }, options),
         manifest: () => Promise.resolve(manifest),
         contentHash: async () => await programHash(program, await verify()),
       },

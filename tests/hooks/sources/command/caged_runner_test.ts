@@ -29,7 +29,7 @@ test("B-008 a command hook gets the event on stdin and its folder as its place",
   await repo.trust();
   assert.equal(await repo.fire(), null);
   const seen = JSON.parse(await readFile(`${repo.dir}/sub/seen.json`, "utf8"));
-  assert.deepEqual([seen.toolName, seen.toolArgs, seen.cwd], ["Bash", '{"command":"ls"}', `${repo.dir}/sub`]);
+  assert.deepEqual([seen.toolName, seen.toolArgs, seen.cwd], ["bash", '{"command":"ls"}', `${repo.dir}/sub`]);
   assert.equal(await readFile(`${repo.dir}/sub/place`, "utf8"), `${repo.dir}/sub\n`);
   await nothingRemains(repo.dir, repo.home);
 });
