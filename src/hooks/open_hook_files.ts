@@ -120,9 +120,10 @@ export async function openHookFiles(options: OpenHookFilesOptions): Promise<Open
   const usable = judged.filter(({ trust }) => trust === "own" || trust === "trusted");
   const intact = new Set(usable.map(({ file }) => file.name));
   const held = await heldHookFiles(store, { found, intact, settings, userHome });
+  const isFirst = firstOfItsKind();
   const hooks = usable.flatMap((one) =>
     // Each looks again before it runs: the agent may have changed a script since.
-    one.file.hooks.map((hook) => ({ hook, verify: verifier(one, dir, runtime, hook) }))
+    one.file.hooks.filter(isFirst).map((hook) => ({ hook, verify: verifier(one, dir, runtime, hook) }))
   );
   const places = runPlaces({ dir, home, files });
   const commands = await placedRegistrations(hooks, { ...ground, runCommand: runner.run }, places);
@@ -133,6 +134,19 @@ export async function openHookFiles(options: OpenHookFilesOptions): Promise<Open
     await Promise.all([runner.idle(), tools.close()]);
   };
   return { found, judged, held, registrations, settings, close, [Symbol.asyncDispose]: close };
+}
+
+/** Claude Code and Gemini run a hook once that stands in several of their settings files. */
+function firstOfItsKind(): (hook: LoadedHook) => boolean {
+  const seen = new Set<string>();
+  return ({ dialect, nativeName, matcher, condition, script, onFailure, advisory, file }) => {
+    if (dialect !== "claude" && dialect !== "gemini") return true;
+    const key = JSON.stringify([dialect, nativeName, matcher, condition, script, onFailure, advisory]);
+    const isFirst = !seen.has(key) || seen.has(`${file} ${key}`);
+    seen.add(key);
+    if (isFirst) seen.add(`${file} ${key}`); // Twice in one file is twice, as its author wrote it.
+    return isFirst;
+  };
 }
 
 async function realHome(userHome: string | null, files: Files): Promise<string | null> {

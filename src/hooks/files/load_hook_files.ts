@@ -184,7 +184,11 @@ async function readOne(found: FoundHookFile, files: Files): Promise<ReadFile> {
   } catch (error) {
     const issues = error instanceof HostError ? (error.data as { issues?: DocumentIssue[] } | undefined)?.issues : null;
     const isDangling = (error as { code?: unknown }).code === "ENOENT";
-    const message = isDangling ? "The file is a link that leads to nothing" : messageOf(error);
+    const isGone = isDangling && await files.info(file) === null;
+    const dangling = isGone
+      ? "The plugin names this file, and it is not there"
+      : "The file is a link that leads to nothing";
+    const message = isDangling ? dangling : messageOf(error);
     return { errors: issues ?? [report.issue("hook.unreadable", [], { message })] };
   }
 }

@@ -88,10 +88,10 @@ function isWanted(filter: EventFilter, { tool, agent, error }: HookEvent, { kind
 }
 
 /** Returns the texts that a matcher is compared with: one of them is enough. */
-function subjectsOf({ matches }: DialectEvent, event: HookEvent, { own, native }: ToolNames): string[] {
+function subjectsOf({ matches }: DialectEvent, event: HookEvent, { all }: ToolNames): readonly string[] {
   if (matches === null) return [];
   if (matches !== "tool") return [String(FACTS[matches]({ event } as FactContext))];
-  return event.tool === undefined ? [event.error?.code ?? ""] : [own, native];
+  return event.tool === undefined ? [event.error?.code ?? ""] : all;
 }
 
 /** Whether the call of a tool meets the condition of a hook. One that cannot be read is met: its hook is a check. */

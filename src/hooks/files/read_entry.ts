@@ -166,10 +166,16 @@ function commandsOf(entry: Fields, keys: EntryKeys): HookCommands {
 function wordsOf(entry: Fields, key: string): string | undefined {
   const { args = null } = entry.data;
   const words = [entry.data[key], args ?? []].flat();
-  if ((args === null || LIST.fits(args)) && words.every(isWord)) return words.map(shellWord).join(" ");
+  if ((args === null || LIST.fits(args)) && words.every(isWord)) return words.map(filledWord).join(" ");
   const message = "A command is neither a text nor a list of texts";
   entry.error("wrong_type", Array.isArray(args ?? []) ? key : "args", { message });
   return undefined;
+}
+
+/** A word in which nothing is the shell's to read but the folders that Claude Code fills in itself. */
+function filledWord(word: string): string {
+  const parts = word.split(/(\$\{CLAUDE_(?:PROJECT_DIR|PLUGIN_ROOT|PLUGIN_DATA)\})/).filter((part) => part !== "");
+  return parts.map((part) => part.startsWith("${CLAUDE_") ? `"${part}"` : shellWord(part)).join("");
 }
 
 const isWord = (word: unknown): word is string => typeof word === "string" && word !== "";

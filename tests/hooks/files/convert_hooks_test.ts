@@ -96,3 +96,90 @@ test("B-007 converting to its own dialect changes nothing", async () => {
   const { text, notes } = await convertHooks(parsed, "copilot");
   assert.deepEqual([JSON.parse(text), notes], [data, []]);
 });
+
+const PLACES: Readonly<Partial<Record<ConvertTarget, string>>> = {
+  claude: CLAUDE,
+  copilot: COPILOT,
+  codex: "/r/.codex/hooks.json",
+  cursor: "/r/.cursor/hooks.json",
+  gemini: "/r/.gemini/settings.json",
+  windsurf: "/r/.windsurf/hooks.json",
+};
+
+test("N-038 a check of commands is one in every dialect, at the moments and by the names that are used there", async () => {
+  const group = { matcher: "Bash", hooks: [{ type: "command", command: "./a.sh", timeout: 9 }] };
+  const parsed = await parse(CLAUDE, { hooks: { PreToolUse: [group], Stop: [{ hooks: group.hooks }] } });
+  const wanted: Partial<Record<ConvertTarget, unknown[]>> = {
+    claude: [["PreToolUse", "Bash", 9_000], ["Stop", undefined, 9_000]],
+    copilot: [["PreToolUse", "Bash", 9_000], ["Stop", undefined, 9_000]],
+    codex: [["PreToolUse", "Bash", 9_000], ["Stop", undefined, 9_000]],
+    cursor: [["preToolUse", "Shell", 9_000], ["stop", undefined, 9_000]],
+    gemini: [["BeforeTool", "run_shell_command", 9_000], ["AfterAgent", undefined, 9_000]],
+    windsurf: [["pre_run_command", undefined, 60_000], ["post_cascade_response", undefined, 60_000]],
+  };
+  for (const [to, file] of Object.entries(PLACES)) {
+    const { back, carried } = await converted(parsed, to as ConvertTarget, file);
+    const got = back.hooks.map(({ nativeName, matcher, timeoutMs }) => [nativeName, matcher, timeoutMs]);
+    assert.deepEqual([carried, got], [2, wanted[to as ConvertTarget]], to);
+    assert.ok(back.hooks.every(({ commands }) => (commands.bash ?? commands.command) === "./a.sh"), to);
+  }
+});
+
+test("N-038 hooks of every dialect become hooks of Claude Code, for the same tools", async () => {
+  const sources: readonly (readonly [string, object, readonly unknown[]])[] = [
+    ["/r/.cursor/hooks.json", { beforeShellExecution: [{ command: "x", failClosed: true }] }, ["PreToolUse", "Bash"]],
+    ["/r/.cursor/hooks.json", { afterFileEdit: [{ command: "x" }] }, ["PostToolUse", "Write|Edit"]],
+    ["/r/.cursor/hooks.json", { beforeMCPExecution: [{ command: "x" }] }, ["PreToolUse", "mcp__.*__.*"]],
+    ["/r/.windsurf/hooks.json", { pre_read_code: [{ command: "x" }] }, ["PreToolUse", "Read"]],
+    ["/r/.gemini/settings.json", {
+      BeforeTool: [{ matcher: "write_file|replace", hooks: [{ type: "command", command: "x" }] }],
+    }, [
+      "PreToolUse",
+      "Write|Edit",
+    ]],
+    ["/r/.gemini/settings.json", { AfterAgent: [{ hooks: [{ type: "command", command: "x" }] }] }, ["Stop", undefined]],
+    ["/r/.codex/hooks.json", { SessionStart: [{ matcher: "startup", hooks: [{ type: "command", command: "x" }] }] }, [
+      "SessionStart",
+      "startup",
+    ]],
+  ];
+  for (const [file, hooks, wanted] of sources) {
+    const { back } = await converted(await parse(file, { hooks }), "claude", CLAUDE);
+    assert.deepEqual(
+      back.hooks.map(({ nativeName, matcher }) => [nativeName, matcher]),
+      [wanted],
+      JSON.stringify(hooks),
+    );
+  }
+  const gate = await parse("/r/.cursor/hooks.json", {
+    hooks: { beforeShellExecution: [{ command: "x", failClosed: true }] },
+  });
+  const { back } = await converted(gate, "claude", CLAUDE);
+  assert.equal(back.hooks[0]?.onFailure, "block");
+  const again = await converted(back, "cursor", "/r/.cursor/hooks.json");
+  assert.equal(again.back.hooks[0]?.onFailure, "block");
+});
+
+test("N-038 what a dialect has and another has not is reported as lost or changed", async () => {
+  const hook = { type: "command", command: "x", if: "Bash(rm *)", async: true };
+  const parsed = await parse(CLAUDE, {
+    hooks: {
+      PreToolUse: [{ matcher: "Bash", hooks: [hook, { type: "http", url: "https://example.com/x" }] }],
+      SubagentStop: [{ hooks: [{ type: "command", command: "x" }] }],
+      Notification: [{ hooks: [{ type: "command", command: "x" }] }],
+    },
+  });
+  const { notes, carried } = await convertHooks(parsed, "windsurf");
+  assert.equal(carried, 1);
+  const texts = notes.map(({ kind, text }) => `${kind} ${text}`);
+  for (
+    const wanted of [
+      'changed "if": it runs there at every call, not only at Bash(rm *)',
+      'lost "async": the agent waits for it there',
+      'lost "timeout": Windsurf has none',
+      'lost Windsurf has no hooks of type "http"',
+      "lost windsurf has no moment for SubagentStop",
+    ]
+  ) assert.ok(texts.includes(wanted), `${wanted}\n${texts.join("\n")}`);
+  assert.ok(texts.some((text) => text.startsWith('lost Hooks at "Notification" are left out')), texts.join("\n"));
+});

@@ -98,9 +98,10 @@ test("B-008 .claude/settings.json gives the commands of its matcher groups, and 
 });
 
 test("B-008 words of a command that no shell is to take apart are quoted", async () => {
-  const words = { type: "command", command: "node", args: ["a b.js", "it's", "$HOME"] };
+  const words = { type: "command", command: "node", args: ["a b.js", "it's", "$HOME", "${CLAUDE_PLUGIN_ROOT}/x y.js"] };
   const { hooks } = await claude({ PreToolUse: [{ hooks: [words] }] });
-  assert.equal(hooks[0]?.commands.bash, String.raw`node 'a b.js' 'it'\''s' '$HOME'`);
+  const root = '"${CLAUDE_PLUGIN_ROOT}"';
+  assert.equal(hooks[0]?.commands.bash, String.raw`node 'a b.js' 'it'\''s' '$HOME' ${root}'/x y.js'`);
 });
 
 test("B-008 disableAllHooks switches the hooks of its file off and says so", async () => {

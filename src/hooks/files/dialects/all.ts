@@ -86,10 +86,12 @@ export function eventOf(
   return event ?? { hook, matches: "tool", exit2: "block", may: [], fields: {} };
 }
 
-/** Names of a tool for a hook: the loop's own, and the one that the hook's dialect has for it. */
+/** Names of a tool for a hook. */
 export interface ToolNames {
-  readonly own: string;
+  /** The one that the hook's dialect has for it. */
   readonly native: string;
+  /** All that a matcher may have: the loop's own, and those of the dialect. */
+  readonly all: readonly string[];
   readonly kind: ToolKind | null;
   readonly mcp: ReturnType<typeof mcpParts>;
 }
@@ -102,5 +104,7 @@ export function toolNames(
   const isCapital = /^[A-Z]/.test(nativeName);
   const naming = DIALECTS[dialect] === COPILOT && isCapital ? VSCODE : DIALECTS[dialect];
   const kind = KINDS.get(tool) ?? null;
-  return { own: tool, native: toolNameIn(naming, tool, KINDS), kind, mcp: kind === null ? mcpParts(tool) : null };
+  const native = toolNameIn(naming, tool, KINDS);
+  const others = naming.isOneTool && kind !== null ? naming.tools[kind] ?? [] : [];
+  return { native, all: [...new Set([tool, native, ...others])], kind, mcp: kind === null ? mcpParts(tool) : null };
 }

@@ -63,6 +63,7 @@ export const CODEX: DialectSpec = {
     known: ["continue", "stopReason", "suppressOutput", "systemMessage", "decision", "reason", "hookSpecificOutput"],
   },
   env: {},
+  isOneTool: true,
   tools: {
     ...CLAUDE.tools,
     shell: ["Bash"],

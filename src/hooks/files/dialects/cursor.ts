@@ -255,6 +255,7 @@ export const CURSOR: DialectSpec = {
     CLAUDE_PROJECT_DIR: "dir",
   },
   userCwd: ".cursor",
+  isOneTool: true,
   tools: {
     shell: ["Shell"],
     read: ["Read", "TabRead"],

@@ -23,6 +23,8 @@ export type ToolKind =
 export interface ToolNaming {
   /** By kind, the usual one first. */
   readonly tools: Readonly<Partial<Record<ToolKind, readonly string[]>>>;
+  /** Whether all names of a kind are names of one tool, so that a matcher may have any. */
+  readonly isOneTool?: true;
   /** Name of a tool of an MCP server, with `{server}` and `{tool}`. */
   readonly mcpTool: string;
 }
