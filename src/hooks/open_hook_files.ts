@@ -29,6 +29,9 @@ import {
   trustState,
   type TrustStore,
 } from "./files/trust_store.ts";
+import { eventPoster, requestProblem } from "./sources/action/post_event.ts";
+import { type ActionMeans, runAction } from "./sources/action/run_action.ts";
+import { handedVariables } from "./sources/command/hook_cage.ts";
 import { mcpHooks } from "./sources/mcp/mcp_hooks.ts";
 import type { HookRegistration } from "./engine/types.ts";
 import { cagedRunner } from "./sources/command/caged_runner.ts";
@@ -52,6 +55,20 @@ export interface OpenHookFilesOptions {
   readonly onEnd?: (hook: LoadedHook, end: CommandEnd) => void;
   /** Called when a background hook broke; the failure of any other rejects its handler. */
   readonly onBroken?: (hook: LoadedHook, error: HostError) => void;
+  /**
+   * Asks a model for hooks of type `prompt` and `agent`; absent: they are left out. `prompt` is the question with the event
+   * in it, `model` the one that the file asks for. `ok: false` says no, for `reason`; `impossible` keeps the agent from
+   * going on for it at the end of a turn.
+   */
+  readonly onPrompt?: (
+    question: {
+      readonly type: "prompt" | "agent";
+      readonly prompt: string;
+      readonly model?: string;
+      readonly event: Readonly<Record<string, unknown>>;
+      readonly signal: AbortSignal;
+    },
+  ) => Promise<{ readonly ok: boolean; readonly reason?: string; readonly impossible?: boolean }>;
   /** Receives each line that an MCP server of a hook map writes to stderr. */
   readonly onServerLog?: (server: string, line: string) => void;
 }
@@ -97,7 +114,15 @@ export async function openHookFiles(options: OpenHookFilesOptions): Promise<Open
   await checkHome(home, runtime);
   const config = await readOperatorConfig(home, files);
   const settings = config.hooks;
-  const loaded = await loadHookFiles({ dir: options.dir, files, userHome, settings, platform: runtime.platform });
+  const loaded = await loadHookFiles({
+    dir: options.dir,
+    files,
+    userHome,
+    settings,
+    platform: runtime.platform,
+    actions: ["http", "mcp_tool", ...(options.onPrompt ? ["prompt", "agent"] as const : [])],
+    actionProblem: (action) => action.type === "http" ? requestProblem(action, settings.network) : null,
+  });
   const store = await readTrust(home, runtime);
   const { judged, errors, leftOut } = await judge(loaded, store, files);
   const found: HookFiles = {
@@ -125,9 +150,14 @@ export async function openHookFiles(options: OpenHookFilesOptions): Promise<Open
     // Each looks again before it runs: the agent may have changed a script since.
     one.file.hooks.filter(isFirst).map((hook) => ({ hook, verify: verifier(one, dir, runtime, hook) }))
   );
-  const places = runPlaces({ dir, home, files });
-  const commands = await placedRegistrations(hooks, { ...ground, runCommand: runner.run }, places);
   const tools = mcpHooks(usable.map((one) => ({ file: one.file, verify: verifier(one, dir, runtime) })), ground);
+  const post = eventPoster(runtime, { network: settings.network, handed: handedVariables(ground) });
+  const { onPrompt } = options;
+  const actions: ActionMeans = { post, callTool: tools.callTool, ...(onPrompt && { onPrompt }) };
+  const commands = await placedRegistrations(hooks, { ...ground, runCommand: runner.run }, {
+    places: runPlaces({ dir, home, files }),
+    runAction: (run) => runAction(run, actions),
+  });
   // First, so that of hooks with one priority nothing runs before a gate that blocks anyway.
   const registrations = [...await heldRegistrations(held, dir), ...commands, ...tools.registrations];
   const close = async (): Promise<void> => {

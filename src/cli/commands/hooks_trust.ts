@@ -183,6 +183,13 @@ function show(
     line(`    ${(server?.command ?? []).join(" ")}`);
     showVariables(server?.env ?? {}, out);
   }
+  if (file.tools.length === 0) {
+    for (const { name, command, env } of file.servers ?? []) {
+      line(`  Starts the MCP server ${name} when a hook calls a tool of it`);
+      line(`    ${(command ?? []).join(" ")}`);
+      showVariables(env, out);
+    }
+  }
   for (const text of describeCage(found.dir, settings)) line(paint.dim(`  ${text}`));
   line(`  Covers ${evidence.files.map(({ path }) => path).join(", ")}`);
   line(paint.dim("  Other files that these use are not covered: they can change without your being asked"));

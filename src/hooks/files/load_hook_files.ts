@@ -30,6 +30,8 @@ export interface LoadHookFilesOptions {
   readonly platform?: string;
   /** Types of hooks that run here beside commands. Default: none. */
   readonly actions?: readonly HookAction["type"][];
+  /** Returns why an action cannot run here, or null. Default: every action can. */
+  readonly actionProblem?: (action: HookAction) => string | null;
 }
 
 /** A hook with the command that is run for it here. */
@@ -90,16 +92,21 @@ export async function loadHookFiles(options: LoadHookFilesOptions): Promise<Hook
   const issues: DocumentIssue[] = [];
   const found = await findHookFiles({ dir, userHome, settings, files, report: (issue) => void issues.push(issue) });
   const read = await Promise.all(found.map((one) => readOne(one, files)));
+  const wantedServers = new Set(
+    read.flatMap(({ good }) => good?.parsed.hooks ?? []).flatMap(({ action }) =>
+      action?.type === "mcp_tool" ? [action.server] : []
+    ),
+  );
   const loaded: LoadedHookFile[] = [];
   const leftOut: LeftOutHook[] = [];
   for (const { parsed, found: { name, origin, root, isOwn }, text } of read.flatMap(({ good }) => good ?? [])) {
     const { warnings: _warnings, hooks, unused = [], ...rest } = parsed;
-    if (isOther(parsed, origin)) continue;
+    if (isOther(parsed, origin, wantedServers)) continue;
     leftOut.push(...unused.map(({ id, reason }) => ({ id, reason })));
     const isOff = (id: string): boolean => settings.disable.includes(name) || settings.disable.includes(id);
     const running = hooks.flatMap((hook): LoadedHook[] => {
       const script = hook.action ? describeAction(hook.action) : selectCommand(hook, options.platform ?? "linux");
-      const reason = isOff(hook.id) ? SWITCHED_OFF : whyNot(hook, script, settings, options.actions ?? []);
+      const reason = isOff(hook.id) ? SWITCHED_OFF : whyNot(hook, script, settings, options);
       if (reason === null) return [{ ...hook, ...userFolder(hook, origin, root), script: script!, origin }];
       leftOut.push({ id: hook.id, reason });
       return [];
@@ -122,8 +129,14 @@ export async function loadHookFiles(options: LoadHookFilesOptions): Promise<Hook
 }
 
 /** Whether a file is one of settings without hooks. Those of Claude Code in a repository may have had some before. */
-function isOther({ dialect, hooks, tools, unused = [] }: ParsedHookFile, origin: FoundHookFile["origin"]): boolean {
+function isOther(
+  { dialect, hooks, tools, servers = [], unused = [] }: ParsedHookFile,
+  origin: FoundHookFile["origin"],
+  wantedServers: ReadonlySet<string>,
+): boolean {
   if (hooks.length + tools.length + unused.length > 0) return false;
+  // A hook of another file calls a tool of a server that stands here.
+  if (servers.some(({ name }) => wantedServers.has(name))) return false;
   return dialect === "mcp" || origin === "user" || ["codex", "gemini", "opencode"].includes(dialect);
 }
 
@@ -157,9 +170,11 @@ function whyNot(
   { hook, action }: FileHook,
   script: string | null,
   { surface }: HookSettings,
-  actions: readonly HookAction["type"][],
+  { actions = [], actionProblem = () => null }: Pick<LoadHookFilesOptions, "actions" | "actionProblem">,
 ): string | null {
   if (action && !actions.includes(action.type)) return `It is of type "${action.type}": ${NEEDS[action.type]}`;
+  const problem = action ? actionProblem(action) : null;
+  if (problem !== null) return `It is of type "${action!.type}": ${problem}`;
   if (surface === "cloud" && !isInTheCloud(hook)) return `Cloud agents have no ${hook}`;
   return script === null ? 'It is written for PowerShell only: add "bash" or "command"' : null;
 }

@@ -65,6 +65,8 @@ export function readEntry(
   warnOfUndone(entry, spec.entry);
   const action = type.is === "command" ? null : readAction(entry, type.is);
   if (type.is !== "command" && action === null) return null;
+  const never = action === null ? null : neverAt(action.type, event);
+  if (never !== null) return unused(never);
   const commands = action ? {} : commandsOf(entry, spec.entry);
   if (action === null && Object.keys(commands).length === 0) {
     const hint = spec.entry.shape === "nested" ? 'Write "command"' : 'Write "bash" or "command"';
@@ -107,6 +109,14 @@ function keysOf(keys: EntryKeys): string[] {
   const others = Object.values(types).includes("runs") ? OF_TYPES : [];
   const places = [keys.cwd, keys.env].filter((key) => key !== undefined);
   return [...new Set([...SHARED, ...own, ...others, ...places])];
+}
+
+/** Returns why an action never runs at a moment, there or here, or null. */
+function neverAt(type: string, { hook, exit2 }: DialectEvent): string | null {
+  if (type === "http" && hook === "SessionStart") return 'Hooks of type "http" do not run at the start of a session';
+  const isQuestion = type === "prompt" || type === "agent";
+  if (!isQuestion || exit2 === "block" || exit2 === "tell") return null;
+  return `Hooks of type "${type}" do not run at this moment: nothing would follow from the answer`;
 }
 
 /** Returns the type of an entry, or why it is left out; null once the report has a mistake. */

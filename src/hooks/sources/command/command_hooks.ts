@@ -3,12 +3,13 @@
  *
  * @module
  */
-import { asHostError, type HostError } from "../../../core/errors/host_error.ts";
+import { asHostError, HostError } from "../../../core/errors/host_error.ts";
 import type { CoveredFile } from "../../files/hook_evidence.ts";
 import type { LoadedHook } from "../../files/load_hook_files.ts";
 import { turnEndIn } from "../../files/dialects/all.ts";
 import { eventFilter } from "../../files/matcher.ts";
 import type { HookEvent, HookRegistration, HookResponse } from "../../engine/types.ts";
+import type { ActionRun } from "../action/run_action.ts";
 import { hookInput, hookVariables } from "./hook_input.ts";
 import { hookAnswer } from "./hook_output.ts";
 import { type FindRunPlaces, runPlaces } from "./run_places.ts";
@@ -39,8 +40,7 @@ export interface RegistrationOptions {
 /** Longest time that the engine gives a handler. */
 const MAX_TIMEOUT_MS = 600_000;
 
-interface RunningOptions extends RegistrationOptions {
-  readonly places: FindRunPlaces;
+interface RunningOptions extends RegistrationOptions, RunMeans {
   readonly signal: AbortSignal;
   readonly firing: object;
 }
@@ -50,14 +50,22 @@ export async function hookFileRegistrations(
   hooks: readonly TrustedHook[],
   options: RegistrationOptions,
 ): Promise<HookRegistration[]> {
-  return await placedRegistrations(hooks, options, runPlaces({ dir: options.dir }));
+  return await placedRegistrations(hooks, options, { places: runPlaces({ dir: options.dir }) });
+}
+
+/** Parts of runs that only the host itself has. */
+export interface RunMeans {
+  /** Places of runs beside the project. */
+  readonly places: FindRunPlaces;
+  /** Runs hooks that are no commands; absent: they fail. */
+  readonly runAction?: (run: ActionRun) => Promise<HookResponse | null>;
 }
 
 /** Like {@link hookFileRegistrations}, with places of runs beside the project. */
 export async function placedRegistrations(
   hooks: readonly TrustedHook[],
   options: RegistrationOptions,
-  places: FindRunPlaces,
+  means: RunMeans,
 ): Promise<HookRegistration[]> {
   const { dir, userHome: home = null } = options;
   const wants = await eventFilter(hooks.map(({ hook }) => hook), { dir, home });
@@ -67,8 +75,8 @@ export async function placedRegistrations(
     return {
       hook: hook.hook,
       ...turnEndIn(hook),
-      handler: (event, { signal, firing }) => handle(trusted, event, { ...options, places, signal, firing }),
-      timeoutMs: Math.min(timeoutMs + START_MS, MAX_TIMEOUT_MS),
+      handler: (event, { signal, firing }) => handle(trusted, event, { ...options, ...means, signal, firing }),
+      timeoutMs: Math.min(timeoutMs + (hook.action ? 0 : START_MS), MAX_TIMEOUT_MS),
       ...(priority !== undefined && { priority }),
       ...(onFailure !== undefined && { onFailure }),
       advisory,
@@ -81,11 +89,15 @@ export async function placedRegistrations(
 async function handle(
   { hook, verify }: TrustedHook,
   event: HookEvent,
-  { runCommand, onEnd, onBroken, signal, places, firing }: RunningOptions,
+  { runCommand, runAction, onEnd, onBroken, signal, places, firing }: RunningOptions,
 ): Promise<HookResponse | null> {
   const sealed = await verify();
   const { facts, ...own } = await places(hook, event, firing);
   const input = hookInput(hook, event, facts);
+  if (hook.action) {
+    if (runAction) return await runAction({ hook, event, input, signal });
+    throw new HostError("hook.command_failed", `${hook.id} is no command, and only commands run here`);
+  }
   const run = { hook, input, sealed, variables: hookVariables(hook, event, facts), ...own };
   if (hook.background) {
     // Nobody waits for it: it ends by itself or at its timeout, and closing the runner waits for that.
