@@ -8,7 +8,7 @@ import { detectRuntime } from "./adapters/default.ts";
 import { requirePermissions } from "./core/cage/require_permissions.ts";
 import { checkHome, homeFolder } from "./core/files/home.ts";
 import type { Runtime } from "./core/ports/ports.ts";
-import type { ControlSocket } from "./host/host_rooms.ts";
+import type { ControlSocket, HostCoreOptions } from "./host/host_rooms.ts";
 import type { Host, HostOptions } from "./host/types.ts";
 
 /**
@@ -50,6 +50,7 @@ export async function createHost(options: HostOptions): Promise<Host> {
     runtime,
     home: realHome,
     ...(options.control !== false && { openControl: open }),
+    ...(options.hookFiles && { openHookFiles: hookFilesOf(options.hookFiles, runtime) }),
     // Hosts of other projects may run the version before, and would take the new files for tampered ones.
     async otherHosts(plugin) {
       const { upgradeHosts } = await import("./http/running_hosts.ts");
@@ -60,6 +61,18 @@ export async function createHost(options: HostOptions): Promise<Host> {
     ...(options.hookspecs && { hookspecs: options.hookspecs.map((dir) => resolve(dir)) }),
     ...(options.record !== undefined && { record: resolve(options.record) }),
   });
+}
+
+/** Returns the opener of the hook files of a host's project. */
+function hookFilesOf(
+  given: NonNullable<HostOptions["hookFiles"]>,
+  runtime: Runtime,
+): NonNullable<HostCoreOptions["openHookFiles"]> {
+  return async ({ view: { home, project: { dir } } }, warn) => {
+    const { openHookFiles } = await import("./hooks/open_hook_files.ts");
+    const own = given === true || given === false ? {} : given;
+    return await openHookFiles({ runtime, dir, home, onBroken: (_, { message }) => warn(message), ...own });
+  };
 }
 
 async function openControl(host: Host, runtime: Runtime): Promise<ControlSocket> {

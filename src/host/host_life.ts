@@ -6,6 +6,7 @@
  */
 import { HostError, messageOf } from "../core/errors/host_error.ts";
 import { unlessAborted } from "../core/values/unless_aborted.ts";
+import { hostHookFiles } from "./host_hook_files.ts";
 import type { ControlSocket, HostRooms } from "./host_rooms.ts";
 import { startPlugins } from "./start_plugins.ts";
 import type { Host } from "./types.ts";
@@ -21,6 +22,12 @@ interface StartUnderWay {
 export function hostLife(rooms: HostRooms, host: () => Host): Pick<Host, "start" | "stop"> {
   const { options, supervisor, storage, logs, recorder, sessions, jobs, store, secretWatch, audit, failedReloads } =
     rooms;
+  const { openHookFiles } = options;
+  const hookFiles = hostHookFiles({
+    engine: rooms.chain.engine,
+    warn: rooms.warn,
+    ...(openHookFiles && { open: () => openHookFiles(host(), rooms.warn) }),
+  });
   let isLoaded = false;
   let control: Promise<ControlSocket | null> | null = null;
   let starting: StartUnderWay | null = null;
@@ -48,6 +55,8 @@ export function hostLife(rooms: HostRooms, host: () => Host): Pick<Host, "start"
     sessions.resume();
     rooms.desk.resume();
     await unlessAborted(rooms.ruleWatch.begin(), signal); // First: the rules may have changed while the host was down.
+    await hookFiles.open(); // Before any tool can be called: a policy that cannot be read must not be skipped.
+    signal.throwIfAborted();
     const isFirst = !isLoaded;
     isLoaded = true;
     const [started, asked] = await Promise.allSettled([
@@ -75,6 +84,7 @@ export function hostLife(rooms: HostRooms, host: () => Host): Pick<Host, "start"
     await supervisor.stopAll(); // A change that was under way may have started more.
     await rooms.pins.settled();
     await recorder?.flush();
+    await hookFiles.close(); // After the sessions, whose end they may have hooks for.
     await storage.close();
     await logs.close();
     await Promise.all([closing, closeControl()]);

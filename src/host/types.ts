@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { OpenHookFilesOptions } from "../hooks/open_hook_files.ts";
 import type { Approvals, OnAsk } from "../core/approvals/desk_types.ts";
 import type { AuditEvent, AuditSink } from "../core/audit/events.ts";
 import type { CageLimits } from "../core/cage/limits/cage_limits.ts";
@@ -72,6 +73,11 @@ export interface HostOptions {
   readonly onAsk?: OnAsk;
   /** How portable hooks are traced and bounded; handlers are added to {@link Host.hooks}. */
   readonly hooks?: HostHookOptions;
+  /**
+   * Whether the hook files of the project and of the operator's home run: those that the operator trusts, from each start
+   * on. {@link onWarning} reports the others. `onPrompt` asks a model for hooks that want one. Default: no.
+   */
+  readonly hookFiles?: boolean | Pick<OpenHookFilesOptions, "onPrompt" | "userHome">;
   /**
    * Where audit events go, besides {@link Host.onAudit}. Default: the trails
    * `audit/<project_id>.jsonl` and `calls/<project_id>.jsonl` in the operator's folder.
