@@ -36,7 +36,7 @@ import { mcpHooks } from "./sources/mcp/mcp_hooks.ts";
 import type { HookRegistration } from "./engine/types.ts";
 import { cagedRunner } from "./sources/command/caged_runner.ts";
 import { placedRegistrations } from "./sources/command/command_hooks.ts";
-import { runPlaces } from "./sources/command/run_places.ts";
+import { runPlaces, sessionEnvFile } from "./sources/command/run_places.ts";
 import type { CommandEnd } from "./sources/command/types.ts";
 
 /** Where the hook files are. */
@@ -97,6 +97,11 @@ export interface OpenedHookFiles extends AsyncDisposable {
   readonly registrations: readonly HookRegistration[];
   /** The operator's settings for hooks. */
   readonly settings: HookSettings;
+  /**
+   * Returns the file that hooks of a session's start have as `CLAUDE_ENV_FILE`: a shell tool that wants their variables
+   * reads it before its commands. It is there once such a hook has run.
+   */
+  envFile(sessionId: string): Promise<string>;
   /** Ends MCP servers and waits until no command runs any more. */
   close(): Promise<void>;
 }
@@ -163,7 +168,8 @@ export async function openHookFiles(options: OpenHookFilesOptions): Promise<Open
   const close = async (): Promise<void> => {
     await Promise.all([runner.idle(), tools.close()]);
   };
-  return { found, judged, held, registrations, settings, close, [Symbol.asyncDispose]: close };
+  const envFile = (sessionId: string): Promise<string> => sessionEnvFile(home, sessionId);
+  return { found, judged, held, registrations, settings, envFile, close, [Symbol.asyncDispose]: close };
 }
 
 /** Claude Code and Gemini run a hook once that stands in several of their settings files. */

@@ -54,6 +54,21 @@ test("B-007 B-018 X-15 kaged hooks list shows commands and MCP tools in the one 
   ]]]);
 });
 
+test("N-038 kaged hooks list shows hooks of other agents, and names each that does not run here with the reason", async (t) => {
+  const { repo, kaged } = await setUp(t);
+  const hooks = { beforeShellExecution: [{ command: "./guard.sh" }], beforeTabFileRead: [{ command: "x" }] };
+  await repo.write(".cursor/hooks.json", JSON.stringify({ version: 1, hooks }));
+  const { code, stdout } = await kaged(["list"]);
+  assert.equal(code, 0);
+  assert.match(stdout, /2\. \.\/guard\.sh\n.*\.cursor\/hooks\.json:1 .*not trusted: does not run/);
+  assert.match(
+    stdout,
+    /left out: \.cursor\/hooks\.json:beforeTabFileRead: Hooks at "beforeTabFileRead" are left out: it is about/,
+  );
+  const { left_out } = JSON.parse((await kaged(["list", "--json"])).stdout);
+  assert.deepEqual(left_out.map(({ id }: { id: string }) => id), [".cursor/hooks.json:beforeTabFileRead"]);
+});
+
 test("B-018 kaged hooks list names what is wrong with a file and fails", async (t) => {
   const { repo, kaged } = await setUp(t);
   await repo.write(".claude/settings.json", '{\n  // comment\n  "hooks": {} }');

@@ -114,6 +114,7 @@ async function finished(
 
 /** Checks the version, and the other keys of a file where its agent does. */
 function checkTopLevel(root: Fields, dialect: CommandDialect): void {
+  if (root.report.file.endsWith("/plugin.json")) return; // A manifest has keys, and a version, of its own.
   const { version: rule, topLevel, title } = DIALECTS[dialect];
   const { version } = root.data;
   if (rule === "optional" && version !== undefined && version !== 1) {

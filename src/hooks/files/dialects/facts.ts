@@ -93,6 +93,9 @@ export type FactName =
   | "loopCount"
   | "details";
 
+/** The ends of a session that agents tell apart; every other is `other`. */
+const END_REASONS = ["clear", "resume", "logout", "prompt_input_exit", "exit", "other"];
+
 /** Every fact. One that is undefined leaves its field out. */
 export const FACTS: Readonly<Record<FactName, Fact>> = {
   session: ({ event }) => event.sessionId,
@@ -157,7 +160,10 @@ export const FACTS: Readonly<Record<FactName, Fact>> = {
     detail(event, "lastAssistantMessage", event.output === undefined ? "" : textOf(event.output)),
   source: ({ event }) => detail(event, "source", "startup"),
   sourceNew: ({ event }) => detail(event, "source", "new"),
-  reason: ({ event }) => detail(event, "reason", "other"),
+  reason: ({ event }) => {
+    const reason = detail(event, "reason", "other");
+    return END_REASONS.includes(String(reason)) ? reason : "other";
+  },
   reasonComplete: ({ event }) => detail(event, "reason", "complete"),
   trigger: ({ event }) => triggerOf(event),
   summary: ({ event }) => textOf(event.output),

@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { createHookEngine } from "../../../../src/hooks/engine/engine.ts";
 import { openHookFiles, type OpenHookFilesOptions } from "../../../../src/hooks/open_hook_files.ts";
 import { filledPrompt } from "../../../../src/hooks/sources/action/fill_in.ts";
-import { requestProblem } from "../../../../src/hooks/sources/action/post_event.ts";
+import { eventPoster, requestProblem } from "../../../../src/hooks/sources/action/post_event.ts";
 import { canCage, hookEvent, type HookRepo, hookRepo } from "../../../support/hook_repo.ts";
 import { runtimeName } from "../../../support/require_or_skip.ts";
 
@@ -91,6 +91,16 @@ test("N-038 an http hook reaches no host that is not named, and never one of htt
   assert.match(problem("https://evil.example.com/", ["api.example.com:443"]) ?? "", /does not name/);
   assert.match(problem("http://api.example.com/", ["api.example.com:80"]) ?? "", /neither https nor/);
   assert.match(problem("https://u:p@api.example.com/", ["api.example.com:443"]) ?? "", /neither https nor/);
+});
+
+test("N-038 the sender of events itself refuses a host that is not named", async (t) => {
+  const { runtime } = await hookRepo(t);
+  const post = eventPoster(runtime, { network: [], handed: {} });
+  const request = { type: "http", url: "http://127.0.0.1:9/", headers: {}, allowedEnvVars: [] } as const;
+  await assert.rejects(post(request, "{}", new AbortController().signal), {
+    code: "hook.command_failed",
+    message: /not name/,
+  });
 });
 
 const SERVER: string = await readFile(

@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { test } from "node:test";
 import { createHookEngine } from "../../../../src/hooks/engine/engine.ts";
-import { sessionEnvFile } from "../../../../src/hooks/sources/command/run_places.ts";
 import { canCage, hookEvent, hookRepo } from "../../../support/hook_repo.ts";
 
 const group = (command: string, own: object = {}) => [{ hooks: [{ type: "command", command, timeout: 20 }], ...own }];
@@ -35,7 +34,7 @@ test("N-038 a Claude Code command gets its variables, a transcript it can read a
   const read = (name: string): Promise<string> => readFile(`${repo.dir}/${name}`, "utf8");
   assert.equal(await read("dir"), `${repo.dir}\n`);
   assert.equal(await read("env"), "none\n");
-  assert.equal(await readFile(await sessionEnvFile(repo.home, "ses_1"), "utf8"), "export COLOUR=red\n");
+  assert.equal(await readFile(await opened.envFile("ses_1"), "utf8"), "export COLOUR=red\n");
   const [before, after] = [JSON.parse(await read("before.json")), JSON.parse(await read("after.json"))];
   assert.equal(before.tool_use_id, after.tool_use_id);
   const lines = (await read("after.jsonl")).trim().split("\n").map((line) => JSON.parse(line));

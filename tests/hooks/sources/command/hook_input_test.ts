@@ -48,6 +48,7 @@ const CLAUDE: readonly (readonly [string, Partial<HookEvent>, Record<string, unk
   ["SessionStart", {}, { source: "startup" }],
   ["SessionStart", { details: { model: "m" } }, { source: "startup", model: "m" }],
   ["SessionEnd", { details: { reason: "clear" } }, { reason: "clear" }],
+  ["SessionEnd", { details: { reason: "rotation" } }, { reason: "other" }],
   [
     "Stop",
     { details: { stopHookActive: true, lastAssistantMessage: "done" } },

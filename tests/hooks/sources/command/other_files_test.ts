@@ -97,7 +97,7 @@ test("N-038 a plugin's manifest says where its hooks are", async (t) => {
   const group = json({ PreToolUse: nested("true") });
   const repo = await hookRepo(t, {
     ".claude-plugin/plugin.json": JSON.stringify({ name: "p", hooks: ["./config/a.json", "../outside.json"] }),
-    ".cursor-plugin/plugin.json": JSON.stringify({ name: "p", hooks: { preToolUse: flat("true") } }),
+    ".cursor-plugin/plugin.json": JSON.stringify({ name: "p", version: "1.2.0", hooks: { preToolUse: flat("true") } }),
     "config/a.json": group,
     "hooks/hooks.json": group,
     "hooks.json": group,
