@@ -70,11 +70,13 @@ async function untrust(names: readonly string[], flags: HookFlags, terminal: Ter
   // A repository that is gone keeps the name under which it was trusted.
   const dir = await real(given);
   const userHome = await real(runtime.env("HOME") ?? given);
-  const rootOf = (name: string): string => name.startsWith("~/") ? userHome : dir;
   const store = await readTrust(home, runtime);
-  const known = [...new Set([dir, userHome])].flatMap((root) =>
-    Object.keys(Object.hasOwn(store, root) ? store[root]! : {}).filter((name) => rootOf(name) === root)
-  );
+  const roots = Object.entries(store).flatMap(([root, files]) => Object.keys(files).map((name) => ({ root, name })));
+  // Names of plugins' files are whole paths, and those of the operator's home begin with a tilde.
+  const isHere = ({ root, name }: { readonly root: string; readonly name: string }): boolean =>
+    name.startsWith("/") || root === (name.startsWith("~/") ? userHome : dir);
+  const rootOf = (name: string): string => roots.find((one) => one.name === name && isHere(one))?.root ?? dir;
+  const known = roots.filter(isHere).map(({ name }) => name);
   const unknown = names.find((name) => !known.includes(name));
   if (unknown !== undefined) {
     throw new HostError("hook.untrusted", `No trusted hook file of "${dir}" is called "${unknown}"`, {

@@ -19,9 +19,9 @@ export interface FoundHookFile {
   readonly name: string;
   /** Absent where the content decides. */
   readonly dialect?: HookDialect;
-  /** Whether it is a file of the repository, or of the operator's home. */
-  readonly origin: "repository" | "user";
-  /** The folder that trust in it is kept under: the repository's, or the operator's home. */
+  /** Whether it is a file of the repository, of the operator's home, or of a plugin that the operator names. */
+  readonly origin: "repository" | "user" | "plugin";
+  /** The folder that trust in it is kept under: the repository's, the operator's home, or the plugin's. */
   readonly root: string;
   /** Whether it needs no trust: the operator wrote it for hosts such as this one. */
   readonly isOwn: boolean;
@@ -86,6 +86,17 @@ export async function findHookFiles(
         }));
       }
     }
+  }
+  for (const given of settings.surface === "cloud" ? [] : settings.plugins) {
+    const root = await files.realPath(given).catch(() => given);
+    const names = await findPluginFiles(root, files);
+    found.push(...names.map(({ name, dialect }): FoundHookFile => {
+      const file = `${root}/${name}`;
+      return { file, name: file, origin: "plugin", root, isOwn: false, ...defined({ dialect }) };
+    }));
+    if (names.length > 0) continue;
+    const message = "config.toml names this folder as a plugin, and it has no hook files";
+    report({ code: "hook.unreadable", message, file: root, line: 1, column: 1, path: "" });
   }
   for (const dialect of PLACED) {
     for (const place of DIALECTS[dialect].places.project) {

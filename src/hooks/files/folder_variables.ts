@@ -8,9 +8,10 @@
 const PROJECT = ["CLAUDE_PROJECT_DIR", "CURSOR_PROJECT_DIR", "GEMINI_PROJECT_DIR", "GEMINI_CWD", "workspacePath"];
 const PLUGIN = ["CLAUDE_PLUGIN_ROOT", "PLUGIN_ROOT", "COPILOT_PLUGIN_ROOT", "CURSOR_PLUGIN_ROOT", "extensionPath"];
 
-/** Returns the variables that commands use for the folder of the project, which is a plugin's own where it has one. */
-export function folderVariables(dir: string): Record<string, string> {
-  return Object.fromEntries([...PROJECT, ...PLUGIN].map((name) => [name, dir]));
+/** Returns the variables that commands use for the folder of the project, and of a plugin. Default: they are one. */
+export function folderVariables(dir: string, plugin: string = dir): Record<string, string> {
+  const all = [...PROJECT.map((name) => [name, dir] as const), ...PLUGIN.map((name) => [name, plugin] as const)];
+  return Object.fromEntries(all);
 }
 
 /** Returns shell text with the folder in place of the command by which files ask git for it. */

@@ -43,10 +43,16 @@ export async function heldHookFiles(
   const under = (root: string): [string, TrustRecord][] =>
     Object.entries(Object.hasOwn(store, root) ? store[root]! : {});
   const own = userHome === null || userHome === dir ? [] : under(userHome).filter(([name]) => name.startsWith("~/"));
-  const trusted = [...under(dir), ...own];
+  const plugins = [...new Set([...settings.plugins, ...files.map(({ root }) => root)])].filter((root) => root !== dir);
+  const ofPlugins = plugins.flatMap(under).filter(([name]) => name.startsWith("/"));
+  const trusted = [...under(dir), ...own, ...ofPlugins];
   const held = await Promise.all(
     trusted.filter(([name]) => !intact.has(name)).map(async ([name, record]) => {
-      const file = name.startsWith("~/") ? `${userHome}${name.slice(1)}` : `${dir}/${name}`;
+      const file = name.startsWith("~/")
+        ? `${userHome}${name.slice(1)}`
+        : name.startsWith("/")
+        ? name
+        : `${dir}/${name}`;
       const isBroken = errors.some((issue) => issue.file === file);
       const why = files.some((found) => found.name === name) ? "changed" : isBroken ? "broken" : "gone";
       const gates = (await gatesOf(record, name, file)).filter((gate) => isWanted(gate, name, settings));

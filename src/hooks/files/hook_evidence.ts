@@ -16,7 +16,7 @@ import type { HookGate } from "./types.ts";
 
 /** One file that trust covers. */
 export interface CoveredFile {
-  /** Path below the repository's folder; of the operator's scripts, from the root. */
+  /** Path below the repository's folder; of scripts in the operator's home and in plugins, from the root. */
   readonly path: string;
   /** SHA-256 of its bytes, in hex. */
   readonly sha256: string;
@@ -65,7 +65,7 @@ async function coveredScripts(file: LoadedHookFile, dir: string, files: Files): 
     })),
   ];
   const found = await namedScripts(commands, root, files);
-  // Trust in a file of the operator's home is for every repository, and covers the scripts of none.
+  // Trust in a file of the operator's home, or of a plugin, is for every repository, and covers the scripts of none.
   const isForeign = (path: string): boolean => root !== dir && `${root}/${path}`.startsWith(`${dir}/`);
   const paths = found?.filter((path) => !isForeign(path)) ?? null;
   if (paths === null) throw uncoverable(file, "its commands have more words than can be looked through");
@@ -86,13 +86,15 @@ async function coveredScripts(file: LoadedHookFile, dir: string, files: Files): 
 
 /** Returns the words of a hook's command, and the folders that its paths may start from. */
 function namingCommand(hook: LoadedHook, dir: string, root: string): NamingCommand {
-  const known = { ...hook.env, ...folderVariables(dir), ...(root !== dir && { HOME: root }) };
+  const { origin } = hook;
+  const folders = folderVariables(dir, origin === "plugin" ? root : dir);
+  const known = { ...hook.env, ...folders, ...(origin === "user" && { HOME: root }) };
   const words = shellWords(withTopLevel(hook.script, dir), known);
-  const homed = root === dir ? words : words.map((word) => word.replace(/^~(?=\/)/, root));
+  const homed = origin !== "user" ? words : words.map((word) => word.replace(/^~(?=\/)/, root));
   return { words: homed, roots: [hookFolder(hook, dir), root] };
 }
 
-/** Returns the scripts of a repository that a hook of the operator's home names: no trust covers them. */
+/** Returns the scripts of a repository that a hook of the operator's home or of a plugin names: no trust covers them. */
 export async function foreignScripts(hook: LoadedHook, root: string, dir: string, files: Files): Promise<string[]> {
   if (root === dir || hook.action !== undefined) return [];
   return await namedScripts([namingCommand(hook, dir, root)], dir, files) ?? [];

@@ -36,17 +36,17 @@ export interface LoadHookFilesOptions {
 
 /** A hook with the command that is run for it here. */
 export interface LoadedHook extends FileHook {
-  /** Whether its file is the repository's, or is in the operator's home. */
-  readonly origin: "repository" | "user";
+  /** Whether its file is the repository's, is in the operator's home, or is a plugin's that the operator names. */
+  readonly origin: "repository" | "user" | "plugin";
+  /** The folder that trust in its file is kept under: the repository's, the operator's home, or the plugin's. */
+  readonly root: string;
   /** Shell text for this system; for a hook that is no command, what it does in words. */
   readonly script: string;
 }
 
 /** A hook file that was read. */
 export interface LoadedHookFile
-  extends Omit<ParsedHookFile, "hooks" | "unused" | "warnings">, Pick<LoadedHook, "origin"> {
-  /** The folder that trust in it is kept under: the repository's, or the operator's home. */
-  readonly root: string;
+  extends Omit<ParsedHookFile, "hooks" | "unused" | "warnings">, Pick<LoadedHook, "origin" | "root"> {
   /** Whether it needs no trust, as the operator's files in `~/.copilot/hooks`. */
   readonly isOwn: boolean;
   /** Its path below its folder, for people. */
@@ -107,7 +107,7 @@ export async function loadHookFiles(options: LoadHookFilesOptions): Promise<Hook
     const running = hooks.flatMap((hook): LoadedHook[] => {
       const script = hook.action ? describeAction(hook.action) : selectCommand(hook, options.platform ?? "linux");
       const reason = isOff(hook.id) ? SWITCHED_OFF : whyNot(hook, script, settings, options);
-      if (reason === null) return [{ ...hook, ...userFolder(hook, origin, root), script: script!, origin }];
+      if (reason === null) return [{ ...hook, ...userFolder(hook, origin, root), script: script!, origin, root }];
       leftOut.push({ id: hook.id, reason });
       return [];
     });
@@ -137,7 +137,7 @@ function isOther(
   if (hooks.length + tools.length + unused.length > 0) return false;
   // A hook of another file calls a tool of a server that stands here.
   if (servers.some(({ name }) => wantedServers.has(name))) return false;
-  return dialect === "mcp" || origin === "user" || ["codex", "gemini", "opencode"].includes(dialect);
+  return dialect === "mcp" || origin !== "repository" || ["codex", "gemini", "opencode"].includes(dialect);
 }
 
 /** Hooks of some agents' user files run in a folder of their own. */
@@ -189,7 +189,7 @@ async function readOne(found: FoundHookFile, files: Files): Promise<ReadFile> {
   const report = new DocumentReport(file, HOOK_FILE);
   try {
     const real = await files.realPath(file);
-    if (origin === "repository" && !real.startsWith(`${root}/`)) {
+    if (origin !== "user" && !real.startsWith(`${root}/`)) {
       report.errorAt("hook.outside", undefined, { message: `The file leads to "${real}"` });
       report.throwErrors();
     }

@@ -66,8 +66,15 @@ async function runInCage(
   if (ending.aborted) abort();
   try {
     const enter = ["/bin/bash", "--norc", "--noprofile", "-c", ENTER, "hook", hookFolder(hook, options.dir)];
-    const { origin, script, env } = hook;
-    const program = { name: "hook", command: [...enter, script], env: { ...env, ...variables }, origin, writable };
+    const { origin, script, env, root } = hook;
+    const program = {
+      name: "hook",
+      command: [...enter, script],
+      env: { ...env, ...variables },
+      origin,
+      writable,
+      ...(origin === "plugin" && { plugin: root }),
+    };
     const request = await programCageRequest(program, { files: sealed, texts }, options);
     const listeners = { onStdout: stdout.add, onStdoutEnd: stdout.end, onStderr: stderr.add };
     caged = await CagedProcess.start(request, { runtime, ...listeners });

@@ -47,7 +47,9 @@ export interface FileProgram {
   /** Variables the file gives it. */
   readonly env: Readonly<Record<string, string>>;
   /** `user`: the operator's own file, whose programs see the operator's hook folder too. */
-  readonly origin: "repository" | "user";
+  readonly origin: "repository" | "user" | "plugin";
+  /** The plugin's folder, for a file of a plugin that the operator names. */
+  readonly plugin?: string;
   /** Folders, as capabilities name them (`config:/…`), that it may write besides the project. */
   readonly writable?: readonly string[];
   /** Set where the program is an MCP server. */
@@ -86,7 +88,7 @@ export async function programCageRequest(
 
 /** Returns the manifest that a program of a hook file is caged by. */
 export function fileManifest(
-  { name, command, env, origin, writable = [], runtime }: FileProgram,
+  { name, command, env, origin, plugin, writable = [], runtime }: FileProgram,
   options: CommandRunnerOptions,
 ): Manifest {
   const { dir, settings, userHome = null, userReadable = [] } = options;
@@ -97,7 +99,7 @@ export function fileManifest(
       description: "A program of a hook file",
       command,
       env: {
-        ...folderVariables(dir),
+        ...folderVariables(dir, plugin),
         HOME: isOwn ? userHome : "/tmp",
         PATH: `${PROGRAMS_DIR}:/usr/local/bin:/usr/bin:/bin`,
         ...handedVariables(options),
@@ -108,6 +110,7 @@ export function fileManifest(
         ...settings.readable.map((path) => `read:fs:${path}`),
         ...settings.writable.map((path) => `write:fs:${path}`),
         ...writable.map((path) => `write:fs:${path}`),
+        ...(plugin === undefined ? [] : [`read:fs:${plugin}`]),
         ...settings.network.map((host) => `net:${host}`),
         ...(isOwn ? userReadable.map((path) => `read:fs:${path}`) : []),
       ],

@@ -48,7 +48,8 @@ export function runPlaces(
     const envFile = hook.hook === "SessionStart" && await sessionEnvFile(home, event.sessionId);
     if (envFile) await folder(`${ENV}/${await sessionKey(event.sessionId)}`);
     if (envFile && await files.info(envFile) === null) await files.write(envFile, "", 0o600);
-    const dataDir = hook.dialect === "plugin" ? await folder(`${DATA}/${await pluginKey(dir)}`) : null;
+    const isPlugin = hook.dialect === "plugin" || hook.origin === "plugin";
+    const dataDir = isPlugin ? await folder(`${DATA}/${await pluginKey(hook.root)}`) : null;
     return {
       facts: { ...facts, transcript: path, envFile: envFile || null, dataDir },
       writable,

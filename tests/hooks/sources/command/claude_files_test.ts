@@ -109,3 +109,38 @@ test("N-038 PostToolUse of Claude Code is for calls that went well, PostToolUseF
   assert.deepEqual(wanted({ hook: "OnError", ...failed }), ["PostToolUseFailure[0].hooks[0]"]);
   assert.deepEqual(wanted({ hook: "OnError", tool: undefined, error: { message: "no" } }), []);
 });
+
+test("N-038 a plugin that config.toml names is trusted by its own folder, and its hooks run in every project", async (t) => {
+  if (!await canCage(t)) return;
+  const repo = await hookRepo(t, { "keep": "" });
+  const plugin = `${repo.userHome}/guard`;
+  await mkdir(`${plugin}/hooks`, { recursive: true });
+  await writeFile(
+    `${plugin}/check.sh`,
+    "#!/bin/bash\necho x > \"$CLAUDE_PLUGIN_ROOT/y\"\necho 'by the plugin' >&2\nexit 2\n",
+    {
+      mode: 0o755,
+    },
+  );
+  await writeFile(`${plugin}/hooks/hooks.json`, settings({ PreToolUse: group("${CLAUDE_PLUGIN_ROOT}/check.sh") }));
+  await writeFile(`${repo.home}/config.toml`, `[hooks]\nplugins = ["${plugin}"]\n`);
+  const { judged } = await repo.open();
+  assert.deepEqual(judged.map(({ file, trust }) => [file.name, file.root, file.origin, trust]), [
+    [`${plugin}/hooks/hooks.json`, plugin, "plugin", "untrusted"],
+  ]);
+  assert.deepEqual(judged[0]?.evidence.files.map(({ path }) => path), [
+    `${plugin}/hooks/hooks.json`,
+    `${plugin}/check.sh`,
+  ]);
+  await repo.trust();
+  const answer = await repo.fire();
+  assert.equal(answer?.action, "block");
+  assert.match(answer?.reason ?? "", /y: Read-only file system\nby the plugin$/);
+  await writeFile(`${plugin}/check.sh`, "#!/bin/bash\ntrue\n");
+  assert.deepEqual((await repo.open()).judged.map(({ trust }) => trust), ["changed"]);
+  await writeFile(`${repo.home}/config.toml`, `[hooks]\nplugins = ["${plugin}/hooks"]\n`);
+  assert.match(
+    (await repo.open()).found.errors[0]?.message ?? "",
+    /names this folder as a plugin, and it has no hook files/,
+  );
+});
