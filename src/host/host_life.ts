@@ -22,12 +22,7 @@ interface StartUnderWay {
 export function hostLife(rooms: HostRooms, host: () => Host): Pick<Host, "start" | "stop"> {
   const { options, supervisor, storage, logs, recorder, sessions, jobs, store, secretWatch, audit, failedReloads } =
     rooms;
-  const { openHookFiles } = options;
-  const hookFiles = hostHookFiles({
-    engine: rooms.chain.engine,
-    warn: rooms.warn,
-    ...(openHookFiles && { open: () => openHookFiles(host(), rooms.warn) }),
-  });
+  const hookFiles = hostHookFiles(rooms, host);
   let isLoaded = false;
   let control: Promise<ControlSocket | null> | null = null;
   let starting: StartUnderWay | null = null;
@@ -55,8 +50,7 @@ export function hostLife(rooms: HostRooms, host: () => Host): Pick<Host, "start"
     sessions.resume();
     rooms.desk.resume();
     await unlessAborted(rooms.ruleWatch.begin(), signal); // First: the rules may have changed while the host was down.
-    await hookFiles.open(); // Before any tool can be called: a policy that cannot be read must not be skipped.
-    signal.throwIfAborted();
+    await hookFiles.open(signal); // Before any tool can be called: a policy that cannot be read must not be skipped.
     const isFirst = !isLoaded;
     isLoaded = true;
     const [started, asked] = await Promise.allSettled([
@@ -80,11 +74,10 @@ export function hostLife(rooms: HostRooms, host: () => Host): Pick<Host, "start"
     await Promise.all([supervisor.stopAll(), underWay?.report.catch(() => {})]);
     if (underWay) await jobs.stop(); // That start may have been about to take jobs.
     await store.close();
-    await Promise.all([secretWatch.close(), rooms.ruleWatch.close()]);
+    await Promise.all([secretWatch.close(), rooms.ruleWatch.close(), hookFiles.close()]);
     await supervisor.stopAll(); // A change that was under way may have started more.
     await rooms.pins.settled();
     await recorder?.flush();
-    await hookFiles.close(); // After the sessions, whose end they may have hooks for.
     await storage.close();
     await logs.close();
     await Promise.all([closing, closeControl()]);

@@ -73,10 +73,7 @@ export interface HostOptions {
   readonly onAsk?: OnAsk;
   /** How portable hooks are traced and bounded; handlers are added to {@link Host.hooks}. */
   readonly hooks?: HostHookOptions;
-  /**
-   * Whether the hook files of the project and of the operator's home run: those that the operator trusts, from each start
-   * on. {@link onWarning} reports the others. `onPrompt` asks a model for hooks that want one. Default: no.
-   */
+  /** Whether hook files of the project run that the operator trusts; {@link onWarning} reports others. Default: no. */
   readonly hookFiles?: boolean | Pick<OpenHookFilesOptions, "onPrompt" | "userHome">;
   /**
    * Where audit events go, besides {@link Host.onAudit}. Default: the trails
