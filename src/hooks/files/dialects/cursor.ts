@@ -131,7 +131,7 @@ const EVENTS: Readonly<Record<string, DialectEvent>> = {
     exit2: "block",
     stop: "ignore",
     may: [],
-    fields: { ...COMMON, file_path: "filePath", content: { fixed: "" }, attachments: { fixed: [] } },
+    fields: { ...COMMON, file_path: "filePath", content: "content", attachments: { fixed: [] } },
   },
   afterFileEdit: {
     hook: "PostToolUse",

@@ -24,6 +24,8 @@ export interface FactContext {
   readonly callId: string;
   /** A file whose lines `export X=…` reach later commands; null where there is none. */
   readonly envFile: string | null;
+  /** The file that a tool is about to read, as text; null where the hook does not get it. */
+  readonly content?: string | null;
   /** A folder that stays from run to run, for plugins; null where there is none. */
   readonly dataDir: string | null;
 }
@@ -73,6 +75,7 @@ export type FactName =
   | "geminiMcp"
   | "command"
   | "filePath"
+  | "content"
   | "edits"
   | "error"
   | "errorCode"
@@ -148,6 +151,7 @@ export const FACTS: Readonly<Record<FactName, Fact>> = {
   geminiMcp: ({ mcp }) => mcp ? { server_name: mcp.server, tool_name: mcp.tool } : undefined,
   command: ({ event }) => inputField(event, ["command", "cmd", "script", "command_line"]),
   filePath: ({ event }) => inputField(event, ["file_path", "filePath", "path", "absolute_path", "notebook_path"]),
+  content: ({ content }) => content ?? "",
   edits: ({ event }) => editsOf(event),
   error: ({ event }) => event.error?.message ?? "",
   errorCode: ({ event }) => event.error?.code ?? "unknown",

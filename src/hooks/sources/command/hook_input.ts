@@ -10,7 +10,7 @@ import type { HookEvent } from "../../engine/types.ts";
 import type { FileHook } from "../../files/types.ts";
 
 /** The facts of one run that neither the hook nor the event has. */
-export type RunFacts = Pick<FactContext, "cwd" | "dir" | "transcript" | "callId" | "envFile" | "dataDir">;
+export type RunFacts = Pick<FactContext, "cwd" | "dir" | "transcript" | "callId" | "envFile" | "dataDir" | "content">;
 
 /** Returns the event as JSON. Beside the dialect's own fields stand those of the portable envelope (B-005). */
 export function hookInput(hook: FileHook, event: HookEvent, run: RunFacts): string {

@@ -9,6 +9,8 @@ import { configFiles } from "../../../core/cage/wanted_paths.ts";
 import type { Files } from "../../../core/ports/ports.ts";
 import { sha256 } from "../../../core/values/sha256.ts";
 import type { HookEvent } from "../../engine/types.ts";
+import { eventOf } from "../../files/dialects/all.ts";
+import { type FactContext, FACTS } from "../../files/dialects/facts.ts";
 import { hookFolder } from "../../files/hook_evidence.ts";
 import type { LoadedHook } from "../../files/load_hook_files.ts";
 import type { RunFacts } from "./hook_input.ts";
@@ -50,8 +52,9 @@ export function runPlaces(
     if (envFile && await files.info(envFile) === null) await files.write(envFile, "", 0o600);
     const isPlugin = hook.dialect === "plugin" || hook.origin === "plugin";
     const dataDir = isPlugin ? await folder(`${DATA}/${await pluginKey(hook.root)}`) : null;
+    const content = await contentFor(hook, event, dir, files);
     return {
-      facts: { ...facts, transcript: path, envFile: envFile || null, dataDir },
+      facts: { ...facts, transcript: path, envFile: envFile || null, dataDir, content },
       writable,
       texts: { [path]: transcript },
     };
@@ -61,6 +64,19 @@ export function runPlaces(
 /** Returns the file in which hooks of a session's start leave variables for later commands: `export NAME=value`. */
 export async function sessionEnvFile(home: string, sessionId: string): Promise<string> {
   return `${configFiles(home)}/${ENV}/${await sessionKey(sessionId)}/env.sh`;
+}
+
+/** Longest file that a hook is shown. */
+const MAX_CONTENT_BYTES = 256 * 1024;
+
+/** Returns the file that is about to be read, where the hook's agent shows it: of the project alone, as its cage does. */
+async function contentFor(hook: LoadedHook, event: HookEvent, dir: string, files: Files): Promise<string | null> {
+  if (!Object.values(eventOf(hook).fields).includes("content")) return null;
+  const named = String(FACTS.filePath({ event } as FactContext));
+  if (named === "" || named.includes("\0")) return null;
+  const real = await files.realPath(named.startsWith("/") ? named : `${dir}/${named}`).catch(() => null);
+  if (real === null || !real.startsWith(`${dir}/`) || (await files.target(real))?.kind !== "file") return null;
+  return new TextDecoder().decode(await files.readHead(real, MAX_CONTENT_BYTES));
 }
 
 /** The name of a session's files: an id may hold anything. */

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { test } from "node:test";
 import { createHookEngine } from "../../../../src/hooks/engine/engine.ts";
@@ -120,4 +120,24 @@ test("N-038 a hook that stands in two settings files of Claude Code runs once", 
   await repo.trust();
   const { registrations } = await repo.open();
   assert.deepEqual(registrations.map(({ source }) => source?.id), [".claude/settings.json:PreToolUse[0].hooks[0]"]);
+});
+
+test("N-038 a Cursor hook sees a file of the project before it is read, and none beyond it", async (t) => {
+  if (!await canCage(t)) return;
+  const repo = await hookRepo(t, {
+    ".cursor/hooks.json": json({ beforeReadFile: flat("cat > seen.json") }),
+    "notes.txt": "inside",
+  });
+  await writeFile(`${repo.userHome}/secret.txt`, "outside");
+  await symlink(`${repo.userHome}/secret.txt`, `${repo.dir}/link.txt`);
+  await repo.trust();
+  const shown = async (file_path: string): Promise<unknown> => {
+    await repo.fire({ tool: { name: "Read" }, input: { file_path } });
+    return JSON.parse(await readFile(`${repo.dir}/seen.json`, "utf8")).content;
+  };
+  assert.equal(await shown(`${repo.dir}/notes.txt`), "inside");
+  assert.equal(await shown("notes.txt"), "inside");
+  for (const path of [`${repo.userHome}/secret.txt`, "link.txt", "../user/secret.txt", "none.txt", repo.dir]) {
+    assert.equal(await shown(path), "", path);
+  }
 });
