@@ -17,7 +17,9 @@ export function hookFileWarnings(
   { judged, held, found: { dir } }: Pick<OpenedHookFiles, "judged" | "held" | "found">,
 ): HookFileWarning[] {
   const isHeld = (name: string): boolean => held.some((file) => file.name === name);
-  const unused = judged.flatMap(({ file: { name }, trust }): HookFileWarning[] => {
+  const unused = judged.flatMap(({ file: { name, origin }, trust }): HookFileWarning[] => {
+    // Files that the operator has for another agent, and never wanted to run here, are no news.
+    if (trust === "untrusted" && origin === "user") return [];
     if (trust === "untrusted") {
       return [{ message: `${name} is not trusted, and its hooks do not run: kaged hooks trust` }];
     }

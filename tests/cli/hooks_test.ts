@@ -69,6 +69,27 @@ test("N-038 kaged hooks list shows hooks of other agents, and names each that do
   assert.deepEqual(left_out.map(({ id }: { id: string }) => id), [".cursor/hooks.json:beforeTabFileRead"]);
 });
 
+test("N-038 a file of the home is listed, asks to be trusted only by its name, and its trust ends by its name", async (t) => {
+  const { repo, kaged } = await setUp(t);
+  const hooks = { PreToolUse: [{ hooks: [{ type: "command", command: "true" }] }] };
+  await mkdir(`${repo.userHome}/.claude`);
+  await writeFile(`${repo.userHome}/.claude/settings.json`, JSON.stringify({ hooks }));
+  assert.match((await kaged(["list"])).stdout, /1\. true\n.*\.claude\/settings\.json:1 .*not trusted: does not run/);
+  const { files } = JSON.parse((await kaged(["trust", "--json"])).stdout);
+  const hash = (name: string): string => files.find((file: { name: string }) => file.name === name).hash;
+  const own = "~/.claude/settings.json";
+  assert.equal((await kaged(["trust", "--yes", hash(FILE)])).code, 0, "a script that trusts the repository's file");
+  const named = await kaged(["trust", own]);
+  assert.equal(named.code, 1);
+  assert.match(named.stderr, /1 hook file is not trusted/);
+  assert.equal((await kaged(["trust", own, "--yes", hash(own)])).code, 0);
+  const trusts = async (): Promise<string[]> =>
+    JSON.parse((await kaged(["list", "--json"])).stdout).hooks.map(({ trust }: { trust: string }) => trust);
+  assert.deepEqual(await trusts(), ["trusted", "trusted"]);
+  assert.equal((await kaged(["untrust", own])).code, 0);
+  assert.deepEqual(await trusts(), ["untrusted", "trusted"]);
+});
+
 test("B-018 kaged hooks list names what is wrong with a file and fails", async (t) => {
   const { repo, kaged } = await setUp(t);
   await repo.write(".claude/settings.json", '{\n  // comment\n  "hooks": {} }');

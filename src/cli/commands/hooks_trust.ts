@@ -106,15 +106,19 @@ async function trust(
   const asked = chosen(names, opened);
   // A file that is gone cannot be looked at: its gates block until it is back, or its trust is ended.
   const lost = opened.held.filter(({ name, why }) => why !== "changed" && (names.length === 0 || names.includes(name)));
-  const waiting = asked.filter(({ trust }) => trust === "untrusted" || trust === "changed");
+  // Files in the home that nobody trusts here are for another agent: a script that trusts a repository's is not stopped.
+  const isNews = ({ file, trust }: JudgedHookFile): boolean =>
+    trust === "changed" || (trust === "untrusted" && (file.origin !== "user" || names.length > 0 || ask.canAsk));
+  const isGiven = ({ evidence }: JudgedHookFile): boolean =>
+    (flags.yes ?? []).some((hash) => evidence.hash.startsWith(hash));
+  const waiting = asked.filter((judged) => isNews(judged) || (judged.trust === "untrusted" && isGiven(judged)));
   const yes = flags.yes ?? [];
   for (const hash of yes) requireKnown(hash, asked);
   const stays: JudgedHookFile[] = [];
   for (const judged of waiting) {
     const { evidence } = judged;
     if (!flags.json) show(judged, opened, out);
-    const isNamed = yes.some((hash) => evidence.hash.startsWith(hash));
-    const isYes = isNamed || await ask.confirm(`Let ${evidence.name} run?`);
+    const isYes = isGiven(judged) || await ask.confirm(`Let ${evidence.name} run?`);
     if (isYes) await trustHookFile({ home: places.home, dir: judged.file.root, evidence }, places.runtime);
     else stays.push(judged);
     if (!flags.json && isYes) out.line(`${out.paint.green("trusted")} ${evidence.name}`);
