@@ -30,9 +30,6 @@ const STOP: DialectFields = {
   last_assistant_message: "lastMessage",
 };
 
-/** The end of a turn, and of a subagent: a no makes it go on. */
-const GOES_ON = { exit2: "block", stop: "end", may: ["context"], contextGoesOn: true } as const;
-
 /** Names of moments in Claude Code that this host has. */
 export type ClaudeEventName =
   | "SessionStart"
@@ -48,92 +45,52 @@ export type ClaudeEventName =
   | "Stop"
   | "SessionEnd";
 
+/** A moment that has no say, and whose texts the user sees, but for what is given. */
+const at = (
+  hook: DialectEvent["hook"],
+  matches: DialectEvent["matches"],
+  fields: DialectFields,
+  own: Partial<DialectEvent> = {},
+): DialectEvent => ({ hook, matches, exit2: "show", may: [], fields, ...own });
+
+/** The end of a turn, and of a subagent: a no makes it go on. */
+const GOES_ON: Partial<DialectEvent> = { exit2: "block", stop: "end", may: ["context"], contextGoesOn: true };
+const QUIET: Partial<DialectEvent> = { stop: "ignore" };
+const RESULT: DialectFields = { ...CALL, tool_response: "output", duration_ms: "durationMs" };
+const FAILURE: DialectFields = { ...CALL, error: "error", duration_ms: "durationMs", is_interrupt: { fixed: false } };
+const API_FAILURE: DialectFields = { error: "errorCode", error_details: "error", last_assistant_message: "error" };
+const WINDOW: DialectFields = { ...COMMON, trigger: "trigger" };
+
 /** The moments of Claude Code; other agents have taken most of them over. */
 export const CLAUDE_EVENTS: Readonly<Record<ClaudeEventName, DialectEvent>> = {
-  SessionStart: {
-    hook: "SessionStart",
-    matches: "source",
-    exit2: "show",
+  SessionStart: at("SessionStart", "source", { ...COMMON, source: "source", model: "model" }, {
     text: "tell",
     may: ["context"],
-    fields: { ...COMMON, source: "source", model: "model" },
     env: { CLAUDE_ENV_FILE: "envFile" },
-  },
-  UserPromptSubmit: {
-    hook: "UserPromptSubmitted",
-    matches: null,
+  }),
+  UserPromptSubmit: at("UserPromptSubmitted", null, { ...MODE, prompt: "prompt" }, {
     exit2: "block",
     text: "tell",
     may: ["context"],
     timeoutMs: 30_000,
-    fields: { ...MODE, prompt: "prompt" },
-  },
-  PreToolUse: {
-    hook: "PreToolUse",
-    matches: "tool",
-    exit2: "block",
-    may: ["input", "context", "ask"],
-    fields: CALL,
-  },
-  PostToolUse: {
-    hook: "PostToolUse",
-    only: ["succeeded"],
-    matches: "tool",
-    exit2: "tell",
-    may: ["output", "context"],
-    fields: { ...CALL, tool_response: "output", duration_ms: "durationMs" },
-  },
-  PostToolUseFailure: {
-    hook: "OnError",
-    only: ["toolFailed"],
-    matches: "tool",
-    exit2: "tell",
-    may: ["context"],
-    fields: { ...CALL, error: "error", duration_ms: "durationMs", is_interrupt: { fixed: false } },
-  },
-  StopFailure: {
-    hook: "OnError",
+  }),
+  PreToolUse: at("PreToolUse", "tool", CALL, { exit2: "block", may: ["input", "context", "ask"] }),
+  PostToolUse: at("PostToolUse", "tool", RESULT, { only: ["succeeded"], exit2: "tell", may: ["output", "context"] }),
+  PostToolUseFailure: at("OnError", "tool", FAILURE, { only: ["toolFailed"], exit2: "tell", may: ["context"] }),
+  StopFailure: at("OnError", "errorCode", { ...COMMON, ...API_FAILURE }, {
     only: ["noTool"],
-    matches: "errorCode",
     exit2: "ignore",
-    stop: "ignore",
-    may: [],
-    fields: { ...COMMON, error: "errorCode", error_details: "error", last_assistant_message: "error" },
-  },
-  SubagentStart: {
-    hook: "SubagentStart",
-    matches: "subagent",
-    exit2: "show",
-    may: ["context"],
-    fields: COMMON,
-  },
-  SubagentStop: { hook: "SubagentStop", matches: "subagent", ...GOES_ON, fields: STOP },
-  PreCompact: {
-    hook: "PreCompact",
-    matches: "trigger",
+    ...QUIET,
+  }),
+  SubagentStart: at("SubagentStart", "subagent", COMMON, { may: ["context"] }),
+  SubagentStop: at("SubagentStop", "subagent", STOP, GOES_ON),
+  PreCompact: at("PreCompact", "trigger", { ...WINDOW, custom_instructions: "instructions" }, {
     exit2: "block",
-    stop: "ignore",
-    may: [],
-    fields: { ...COMMON, trigger: "trigger", custom_instructions: "instructions" },
-  },
-  PostCompact: {
-    hook: "PostCompact",
-    matches: "trigger",
-    exit2: "show",
-    stop: "ignore",
-    may: [],
-    fields: { ...COMMON, trigger: "trigger", compact_summary: "summary" },
-  },
-  Stop: { hook: "SessionEnd", turnEnd: true, matches: null, ...GOES_ON, fields: STOP },
-  SessionEnd: {
-    hook: "SessionEnd",
-    matches: "reason",
-    exit2: "show",
-    stop: "ignore",
-    may: [],
-    timeoutMs: 1_500,
-    fields: { ...COMMON, reason: "reason" },
-  },
+    ...QUIET,
+  }),
+  PostCompact: at("PostCompact", "trigger", { ...WINDOW, compact_summary: "summary" }, QUIET),
+  Stop: at("SessionEnd", null, STOP, { turnEnd: true, ...GOES_ON }),
+  SessionEnd: at("SessionEnd", "reason", { ...COMMON, reason: "reason" }, { ...QUIET, timeoutMs: 1_500 }),
 };
 
 const SCREEN = "it is about a screen that this host does not have";

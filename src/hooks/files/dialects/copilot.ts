@@ -12,97 +12,38 @@ const CAMEL: DialectFields = { sessionId: "session", timestamp: "timeMs", cwd: "
 const CALL: DialectFields = { ...CAMEL, toolName: "tool", toolArgs: "inputText" };
 const AGENT: DialectFields = { ...CAMEL, transcriptPath: "transcript", agentName: "subagent" };
 
+/** A moment that has no say, and whose texts the user sees, but for what is given. */
+const at = (hook: DialectEvent["hook"], fields: DialectFields, own: Partial<DialectEvent> = {}): DialectEvent => {
+  return { hook, matches: null, exit2: "show", may: [], ...own, fields: { ...CAMEL, ...fields } };
+};
+
+const ENDED: DialectFields = { transcriptPath: "transcript", stopReason: { fixed: "end_turn" } };
+const WORKER: DialectFields = { agentId: "agentId", agentType: "agentType", response: "lastMessage" };
+const ERROR: DialectFields = { error: "errorObject", errorContext: "errorContext", recoverable: { fixed: true } };
+const WINDOW: DialectFields = { transcriptPath: "transcript", trigger: "trigger", customInstructions: "instructions" };
+
 const COPILOT_EVENTS: Readonly<Record<string, DialectEvent>> = {
-  sessionStart: {
-    hook: "SessionStart",
-    matches: null,
-    exit2: "show",
-    may: ["context"],
-    fields: { ...CAMEL, source: "sourceNew", initialPrompt: "prompt" },
-  },
-  sessionEnd: {
-    hook: "SessionEnd",
-    matches: null,
-    exit2: "show",
-    may: [],
-    fields: { ...CAMEL, reason: "reasonComplete" },
-  },
-  userPromptSubmitted: {
-    hook: "UserPromptSubmitted",
-    matches: null,
-    exit2: "show",
-    deny: "block",
-    may: ["input", "context"],
-    fields: { ...CAMEL, prompt: "prompt" },
-  },
-  preToolUse: {
-    hook: "PreToolUse",
-    matches: "tool",
-    exit2: "block",
-    may: ["input", "context", "ask"],
-    fields: CALL,
-  },
-  postToolUse: {
-    hook: "PostToolUse",
+  sessionStart: at("SessionStart", { source: "sourceNew", initialPrompt: "prompt" }, { may: ["context"] }),
+  sessionEnd: at("SessionEnd", { reason: "reasonComplete" }),
+  userPromptSubmitted: at("UserPromptSubmitted", { prompt: "prompt" }, { deny: "block", may: ["input", "context"] }),
+  preToolUse: at("PreToolUse", CALL, { matches: "tool", exit2: "block", may: ["input", "context", "ask"] }),
+  postToolUse: at("PostToolUse", { ...CALL, toolResult: "copilotResult" }, {
     only: ["succeeded"],
     matches: "tool",
-    exit2: "show",
     deny: "block",
     may: ["output", "context"],
-    fields: { ...CALL, toolResult: "copilotResult" },
-  },
-  postToolUseFailure: {
-    hook: "OnError",
+  }),
+  postToolUseFailure: at("OnError", { ...CALL, error: "error" }, {
     only: ["toolFailed"],
-    matches: null,
     exit2: "tell",
     exit2Text: "stdout",
     may: ["context"],
-    fields: { ...CALL, error: "error" },
-  },
-  errorOccurred: {
-    hook: "OnError",
-    matches: null,
-    exit2: "show",
-    may: [],
-    fields: { ...CAMEL, error: "errorObject", errorContext: "errorContext", recoverable: { fixed: true } },
-  },
-  agentStop: {
-    hook: "SessionEnd",
-    turnEnd: true,
-    matches: null,
-    exit2: "show",
-    deny: "block",
-    may: [],
-    fields: {
-      ...CAMEL,
-      transcriptPath: "transcript",
-      stopReason: { fixed: "end_turn" },
-      stop_hook_active: "stopActive",
-    },
-  },
-  subagentStart: { hook: "SubagentStart", matches: "subagent", exit2: "show", may: ["context"], fields: AGENT },
-  subagentStop: {
-    hook: "SubagentStop",
-    matches: null,
-    exit2: "show",
-    deny: "block",
-    may: ["output"],
-    fields: {
-      ...AGENT,
-      agentId: "agentId",
-      agentType: "agentType",
-      response: "lastMessage",
-      stopReason: { fixed: "end_turn" },
-    },
-  },
-  preCompact: {
-    hook: "PreCompact",
-    matches: "trigger",
-    exit2: "show",
-    may: [],
-    fields: { ...CAMEL, transcriptPath: "transcript", trigger: "trigger", customInstructions: "instructions" },
-  },
+  }),
+  errorOccurred: at("OnError", ERROR),
+  agentStop: at("SessionEnd", { ...ENDED, stop_hook_active: "stopActive" }, { turnEnd: true, deny: "block" }),
+  subagentStart: at("SubagentStart", AGENT, { matches: "subagent", may: ["context"] }),
+  subagentStop: at("SubagentStop", { ...AGENT, ...WORKER, ...ENDED }, { deny: "block", may: ["output"] }),
+  preCompact: at("PreCompact", WINDOW, { matches: "trigger" }),
 };
 
 /** VS Code's moments have Claude Code's fields, those of its first version, and the model. */

@@ -16,182 +16,69 @@ const COMMON: DialectFields = {
   user_email: { fixed: null },
   transcript_path: "transcriptOrNull",
 };
-const CALL: DialectFields = {
-  ...COMMON,
-  tool_name: "tool",
-  tool_input: "input",
-  tool_use_id: "callId",
-  cwd: "cwd",
-};
-const SESSION: DialectFields = { ...COMMON, session_id: "session", is_background_agent: { fixed: false } };
+const CALL: DialectFields = { tool_name: "tool", tool_input: "input", tool_use_id: "callId", cwd: "cwd" };
+const SESSION: DialectFields = { session_id: "session", is_background_agent: { fixed: false } };
 const GONE = "it is about inline completion, which this host does not have";
 
+/** A moment at which exit code 2 and `continue` mean nothing, but for what is given. */
+const at = (
+  hook: DialectEvent["hook"],
+  fields: DialectFields,
+  own: Partial<DialectEvent> = {},
+): DialectEvent => ({
+  hook,
+  matches: null,
+  exit2: "ignore",
+  stop: "ignore",
+  may: [],
+  ...own,
+  fields: { ...COMMON, ...fields },
+});
+
+const EDIT: DialectFields = { file_path: "filePath", edits: "edits" };
+const READ: DialectFields = { file_path: "filePath", content: "content", attachments: { fixed: [] } };
+const FAILURE: DialectFields = { error_message: "error", failure_type: "failureType", is_interrupt: { fixed: false } };
+const SHELL: DialectFields = { command: "command", sandbox: { fixed: false } };
+const MCP: DialectFields = { tool_name: "mcpTool", tool_input: "inputText" };
+const TIME: DialectFields = { duration: "durationMs" };
+const DONE: DialectFields = { status: { fixed: "completed" }, loop_count: "loopCount" };
+const AGENT: DialectFields = { subagent_type: "subagent", task: "task" };
+const STARTED: DialectFields = { subagent_id: "agentId", parent_conversation_id: "session", tool_call_id: "callId" };
+const ENDED: DialectFields = { reason: "reason", final_status: { fixed: "completed" } };
+const PROMPT: DialectFields = { prompt: "prompt", attachments: { fixed: [] } };
+/** A tool of any kind, or of one; an exit code of 2 blocks it. */
+const before = (fields: DialectFields, own: Partial<DialectEvent>): DialectEvent =>
+  at("PreToolUse", fields, { matches: "tool", exit2: "block", ...own });
+const after = (fields: DialectFields, own: Partial<DialectEvent>): DialectEvent =>
+  at("PostToolUse", fields, { matches: "tool", ...own });
+
 const EVENTS: Readonly<Record<string, DialectEvent>> = {
-  sessionStart: {
-    hook: "SessionStart",
-    matches: null,
-    exit2: "ignore",
-    stop: "ignore",
-    may: ["context"],
-    fields: SESSION,
-  },
-  sessionEnd: {
-    hook: "SessionEnd",
-    matches: null,
-    exit2: "ignore",
-    stop: "ignore",
-    may: [],
-    fields: { ...SESSION, reason: "reason", final_status: { fixed: "completed" } },
-  },
-  beforeSubmitPrompt: {
-    hook: "UserPromptSubmitted",
-    matches: null,
-    exit2: "block",
-    may: [],
-    fields: { ...COMMON, prompt: "prompt", attachments: { fixed: [] } },
-  },
-  preToolUse: {
-    hook: "PreToolUse",
-    matches: "tool",
-    exit2: "block",
-    stop: "ignore",
-    may: ["input"],
-    fields: CALL,
-  },
-  postToolUse: {
-    hook: "PostToolUse",
+  sessionStart: at("SessionStart", SESSION, { may: ["context"] }),
+  sessionEnd: at("SessionEnd", { ...SESSION, ...ENDED }),
+  beforeSubmitPrompt: at("UserPromptSubmitted", PROMPT, { exit2: "block", stop: "block" }),
+  preToolUse: before(CALL, { may: ["input"] }),
+  postToolUse: after({ ...CALL, tool_output: "outputJson", ...TIME }, {
     only: ["succeeded"],
-    matches: "tool",
-    exit2: "ignore",
-    stop: "ignore",
     may: ["output", "context"],
-    fields: { ...CALL, tool_output: "outputJson", duration: "durationMs" },
-  },
-  postToolUseFailure: {
-    hook: "OnError",
-    only: ["toolFailed"],
-    matches: "tool",
-    exit2: "ignore",
-    stop: "ignore",
-    may: [],
-    fields: {
-      ...CALL,
-      error_message: "error",
-      failure_type: "failureType",
-      duration: "durationMs",
-      is_interrupt: { fixed: false },
-    },
-  },
-  beforeShellExecution: {
-    hook: "PreToolUse",
-    only: ["shell"],
-    matches: "command",
-    exit2: "block",
-    stop: "ignore",
-    may: ["ask"],
-    fields: { ...COMMON, command: "command", cwd: "cwd", sandbox: { fixed: false } },
-  },
-  afterShellExecution: {
-    hook: "PostToolUse",
-    only: ["shell"],
-    matches: "command",
-    exit2: "ignore",
-    stop: "ignore",
-    may: [],
-    fields: { ...COMMON, command: "command", output: "outputText", duration: "durationMs", sandbox: { fixed: false } },
-  },
-  beforeMCPExecution: {
-    hook: "PreToolUse",
-    only: ["mcp"],
-    matches: "tool",
-    exit2: "block",
-    stop: "ignore",
-    may: ["ask"],
-    fields: { ...COMMON, tool_name: "mcpTool", tool_input: "inputText", command: "mcpServer" },
-  },
-  afterMCPExecution: {
-    hook: "PostToolUse",
-    only: ["mcp"],
-    matches: "tool",
-    exit2: "ignore",
-    stop: "ignore",
-    may: [],
-    fields: {
-      ...COMMON,
-      tool_name: "mcpTool",
-      tool_input: "inputText",
-      result_json: "outputJson",
-      duration: "durationMs",
-    },
-  },
-  beforeReadFile: {
-    hook: "PreToolUse",
-    only: ["read"],
-    matches: "tool",
-    exit2: "block",
-    stop: "ignore",
-    may: [],
-    fields: { ...COMMON, file_path: "filePath", content: "content", attachments: { fixed: [] } },
-  },
-  afterFileEdit: {
-    hook: "PostToolUse",
-    only: ["write", "edit"],
-    matches: "tool",
-    exit2: "ignore",
-    stop: "ignore",
-    may: [],
-    fields: { ...COMMON, file_path: "filePath", edits: "edits" },
-  },
-  subagentStart: {
-    hook: "SubagentStart",
+  }),
+  postToolUseFailure: at("OnError", { ...CALL, ...FAILURE, ...TIME }, { only: ["toolFailed"], matches: "tool" }),
+  beforeShellExecution: before({ ...SHELL, cwd: "cwd" }, { only: ["shell"], matches: "command", may: ["ask"] }),
+  afterShellExecution: after({ ...SHELL, output: "outputText", ...TIME }, { only: ["shell"], matches: "command" }),
+  beforeMCPExecution: before({ ...MCP, command: "mcpServer" }, { only: ["mcp"], may: ["ask"] }),
+  afterMCPExecution: after({ ...MCP, result_json: "outputJson", ...TIME }, { only: ["mcp"] }),
+  beforeReadFile: before(READ, { only: ["read"] }),
+  afterFileEdit: after(EDIT, { only: ["write", "edit"] }),
+  subagentStart: at("SubagentStart", { ...AGENT, ...STARTED }, {
     matches: "subagent",
     exit2: "block",
     askDenies: true,
-    stop: "ignore",
-    may: [],
-    fields: {
-      ...COMMON,
-      subagent_id: "agentId",
-      subagent_type: "subagent",
-      task: "task",
-      parent_conversation_id: "session",
-      tool_call_id: "callId",
-    },
-  },
-  subagentStop: {
-    hook: "SubagentStop",
+  }),
+  subagentStop: at("SubagentStop", { ...AGENT, ...DONE, summary: "lastMessage" }, {
     matches: "subagent",
-    exit2: "ignore",
     deny: "block",
-    stop: "ignore",
-    may: [],
-    fields: {
-      ...COMMON,
-      subagent_type: "subagent",
-      status: { fixed: "completed" },
-      task: "task",
-      summary: "lastMessage",
-      loop_count: "loopCount",
-    },
-  },
-  preCompact: {
-    hook: "PreCompact",
-    matches: null,
-    exit2: "ignore",
-    stop: "ignore",
-    may: [],
-    fields: { ...COMMON, trigger: "trigger" },
-  },
-  stop: {
-    hook: "SessionEnd",
-    turnEnd: true,
-    matches: null,
-    exit2: "ignore",
-    deny: "block",
-    stop: "ignore",
-    may: [],
-    fields: { ...COMMON, status: { fixed: "completed" }, loop_count: "loopCount" },
-  },
+  }),
+  preCompact: at("PreCompact", { trigger: "trigger" }),
+  stop: at("SessionEnd", DONE, { turnEnd: true, deny: "block" }),
 };
 
 /** Cursor. */
