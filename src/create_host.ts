@@ -8,7 +8,7 @@ import { detectRuntime } from "./adapters/default.ts";
 import { requirePermissions } from "./core/cage/require_permissions.ts";
 import { checkHome, homeFolder } from "./core/files/home.ts";
 import type { Runtime } from "./core/ports/ports.ts";
-import type { ControlSocket } from "./host/host_rooms.ts";
+import type { ControlSocket, HostCoreOptions } from "./host/host_rooms.ts";
 import type { Host, HostOptions } from "./host/types.ts";
 
 /**
@@ -53,6 +53,7 @@ export async function createHost(options: HostOptions): Promise<Host> {
     runtime,
     home: realHome,
     ...(options.control !== false && { openControl: open }),
+    ...(options.hookFiles && { openHookFiles: hookFilesOf(options.hookFiles, runtime) }),
     // Hosts of other projects may run the version before, and would take the new files for tampered ones.
     async otherHosts(plugin) {
       const { upgradeHosts } = await import("./http/running_hosts.ts");
@@ -71,6 +72,18 @@ function withJs(runtime: Runtime, js: string | undefined): Runtime {
   if (js === undefined) return runtime;
   const path = resolve(js);
   return { ...runtime, scripts: (other = path) => runtime.scripts(other) };
+}
+
+/** Returns the opener of the hook files of a host's project. */
+function hookFilesOf(
+  given: NonNullable<HostOptions["hookFiles"]>,
+  runtime: Runtime,
+): NonNullable<HostCoreOptions["openHookFiles"]> {
+  return async ({ view: { home, project: { dir } } }, warn) => {
+    const { openHookFiles } = await import("./hooks/open_hook_files.ts");
+    const own = given === true || given === false ? {} : given;
+    return await openHookFiles({ runtime, dir, home, onBroken: (_, { message }) => warn(message), ...own });
+  };
 }
 
 async function openControl(host: Host, runtime: Runtime): Promise<ControlSocket> {

@@ -5,7 +5,7 @@
  */
 import { resolve } from "node:path";
 import type { Command } from "commander";
-import { heldText } from "../hooks/files/held_gates.ts";
+import { hookFileWarnings } from "../hooks/hook_file_warnings.ts";
 import type { OpenedHookFiles, OpenHookFilesOptions } from "../hooks/open_hook_files.ts";
 import type { DocumentIssue } from "../core/documents/document_report.ts";
 import type { Runtime } from "../core/ports/ports.ts";
@@ -55,19 +55,9 @@ export async function addTrustedHooks(
 }
 
 /** Prints a warning for each hook file that does not run, and for each whose gates block. */
-export function warnOfUntrusted(
-  { judged, held, found: { dir } }: Pick<OpenedHookFiles, "judged" | "held" | "found">,
-  out: Printer,
-): void {
-  for (const { file, trust } of judged) {
-    if (trust === "untrusted") out.warning(`${file.name} is not trusted, and its hooks do not run: kaged hooks trust`);
-    if (trust === "changed" && !held.some(({ name }) => name === file.name)) {
-      out.warning(`${file.name} changed since it was trusted, and its hooks do not run: kaged hooks trust`);
-    }
-  }
-  for (const file of held) {
-    const { reason, hint } = heldText(file, dir);
-    out.warning(reason);
+export function warnOfUntrusted(opened: Pick<OpenedHookFiles, "judged" | "held" | "found">, out: Printer): void {
+  for (const { message, hint } of hookFileWarnings(opened)) {
+    out.warning(message);
     out.hint(hint);
   }
 }

@@ -125,6 +125,7 @@ export type { CommandEnd, CommandRun, RunCommand } from "./sources/command/types
 export type { HookSettings } from "../core/project/hook_settings.ts";
 export type {
   FileHook,
+  HookAction,
   HookCommands,
   HookDialect,
   HookGate,
@@ -132,5 +133,6 @@ export type {
   McpHook,
   McpServerEntry,
   ParsedHookFile,
+  UnusedHook,
 } from "./files/types.ts";
 export type { DocumentIssue } from "../core/documents/document_report.ts";

@@ -11,9 +11,16 @@ import type { Files, Runtime } from "../core/ports/ports.ts";
 import type { HookSettings } from "../core/project/hook_settings.ts";
 import { checkHome } from "../core/files/home.ts";
 import { cageLimitsOf, readOperatorConfig } from "../core/project/operator_config.ts";
-import { type CoveredFile, gatherEvidence, type HookEvidence } from "./files/hook_evidence.ts";
+import { DIALECTS } from "./files/dialects/all.ts";
+import { type CoveredFile, foreignScripts, gatherEvidence, type HookEvidence } from "./files/hook_evidence.ts";
 import { type HeldHookFile, heldHookFiles, heldRegistrations } from "./files/held_gates.ts";
-import { type HookFiles, type LoadedHook, type LoadedHookFile, loadHookFiles } from "./files/load_hook_files.ts";
+import {
+  type HookFiles,
+  type LeftOutHook,
+  type LoadedHook,
+  type LoadedHookFile,
+  loadHookFiles,
+} from "./files/load_hook_files.ts";
 import {
   readTrust,
   type TrustRecord,
@@ -22,10 +29,14 @@ import {
   trustState,
   type TrustStore,
 } from "./files/trust_store.ts";
+import { eventPoster, requestProblem } from "./sources/action/post_event.ts";
+import { type ActionMeans, runAction } from "./sources/action/run_action.ts";
+import { handedVariables } from "./sources/command/hook_cage.ts";
 import { mcpHooks } from "./sources/mcp/mcp_hooks.ts";
 import type { HookRegistration } from "./engine/types.ts";
 import { cagedRunner } from "./sources/command/caged_runner.ts";
-import { hookFileRegistrations } from "./sources/command/command_hooks.ts";
+import { placedRegistrations } from "./sources/command/command_hooks.ts";
+import { runPlaces, sessionEnvFile } from "./sources/command/run_places.ts";
 import type { CommandEnd } from "./sources/command/types.ts";
 
 /** Where the hook files are. */
@@ -36,7 +47,7 @@ export interface OpenHookFilesOptions {
   readonly dir: string;
   /** The operator's folder, which holds `config.toml` and `trust.json`. */
   readonly home: string;
-  /** Home of the operator, for `~/.copilot/hooks`; absent: `$HOME`, null: none. */
+  /** Home of the operator, for files such as `~/.claude/settings.json`; absent: `$HOME`, null: none. */
   readonly userHome?: string | null;
   /** Aborted when everything is to end: commands that still run are ended. */
   readonly signal?: AbortSignal;
@@ -44,6 +55,20 @@ export interface OpenHookFilesOptions {
   readonly onEnd?: (hook: LoadedHook, end: CommandEnd) => void;
   /** Called when a background hook broke; the failure of any other rejects its handler. */
   readonly onBroken?: (hook: LoadedHook, error: HostError) => void;
+  /**
+   * Asks a model for hooks of type `prompt` and `agent`; absent: they are left out. `prompt` is the question with the event
+   * in it, `model` the one that the file asks for. `ok: false` says no, for `reason`; `impossible` keeps the agent from
+   * going on for it at the end of a turn.
+   */
+  readonly onPrompt?: (
+    question: {
+      readonly type: "prompt" | "agent";
+      readonly prompt: string;
+      readonly model?: string;
+      readonly event: Readonly<Record<string, unknown>>;
+      readonly signal: AbortSignal;
+    },
+  ) => Promise<{ readonly ok: boolean; readonly reason?: string; readonly impossible?: boolean }>;
   /** Receives each line that an MCP server of a hook map writes to stderr. */
   readonly onServerLog?: (server: string, line: string) => void;
 }
@@ -72,6 +97,11 @@ export interface OpenedHookFiles extends AsyncDisposable {
   readonly registrations: readonly HookRegistration[];
   /** The operator's settings for hooks. */
   readonly settings: HookSettings;
+  /**
+   * Returns the file that hooks of a session's start have as `CLAUDE_ENV_FILE`: a shell tool that wants their variables
+   * reads it before its commands. It is there once such a hook has run.
+   */
+  envFile(sessionId: string): Promise<string>;
   /** Ends MCP servers and waits until no command runs any more. */
   close(): Promise<void>;
 }
@@ -85,14 +115,27 @@ export interface OpenedHookFiles extends AsyncDisposable {
 export async function openHookFiles(options: OpenHookFilesOptions): Promise<OpenedHookFiles> {
   const { runtime, home } = options;
   const { files } = runtime;
-  const userHome = options.userHome === undefined ? runtime.env("HOME") : options.userHome;
+  const userHome = await realHome(options.userHome === undefined ? runtime.env("HOME") : options.userHome, files);
   await checkHome(home, runtime);
   const config = await readOperatorConfig(home, files);
   const settings = config.hooks;
-  const loaded = await loadHookFiles({ dir: options.dir, files, userHome, settings, platform: runtime.platform });
+  const loaded = await loadHookFiles({
+    dir: options.dir,
+    files,
+    userHome,
+    settings,
+    platform: runtime.platform,
+    actions: ["http", "mcp_tool", ...(options.onPrompt ? ["prompt", "agent"] as const : [])],
+    actionProblem: (action) => action.type === "http" ? requestProblem(action, settings.network) : null,
+  });
   const store = await readTrust(home, runtime);
-  const { judged, errors } = await judge(loaded, store, files);
-  const found: HookFiles = { ...loaded, files: judged.map(({ file }) => file), errors: [...loaded.errors, ...errors] };
+  const { judged, errors, leftOut } = await judge(loaded, store, files);
+  const found: HookFiles = {
+    ...loaded,
+    files: judged.map(({ file }) => file),
+    leftOut: [...loaded.leftOut, ...leftOut],
+    errors: [...loaded.errors, ...errors],
+  };
   const { dir } = found;
   const ground = {
     ...options,
@@ -101,23 +144,82 @@ export async function openHookFiles(options: OpenHookFilesOptions): Promise<Open
     runtimes: config.runtimes,
     limits: resolveLimits(cageLimitsOf(config.limits)),
     userHome,
+    userReadable: await userFolders(userHome, files),
   };
   const runner = cagedRunner(ground);
   const usable = judged.filter(({ trust }) => trust === "own" || trust === "trusted");
   const intact = new Set(usable.map(({ file }) => file.name));
-  const held = await heldHookFiles(store, { found, intact, settings });
+  const held = await heldHookFiles(store, { found, intact, settings, userHome });
+  const isFirst = firstOfItsKind();
   const hooks = usable.flatMap((one) =>
     // Each looks again before it runs: the agent may have changed a script since.
-    one.file.hooks.map((hook) => ({ hook, verify: verifier(one, dir, runtime, hook) }))
+    one.file.hooks.filter(isFirst).map((hook) => ({ hook, verify: verifier(one, dir, runtime, hook) }))
   );
-  const commands = await hookFileRegistrations(hooks, { ...ground, runCommand: runner.run });
   const tools = mcpHooks(usable.map((one) => ({ file: one.file, verify: verifier(one, dir, runtime) })), ground);
+  const post = eventPoster(runtime, { network: settings.network, handed: handedVariables(ground) });
+  const { onPrompt } = options;
+  const actions: ActionMeans = { post, callTool: tools.callTool, ...(onPrompt && { onPrompt }) };
+  const commands = await placedRegistrations(hooks, { ...ground, runCommand: runner.run }, {
+    places: runPlaces({ dir, home, files }),
+    runAction: (run) => runAction(run, actions),
+  });
   // First, so that of hooks with one priority nothing runs before a gate that blocks anyway.
   const registrations = [...await heldRegistrations(held, dir), ...commands, ...tools.registrations];
   const close = async (): Promise<void> => {
     await Promise.all([runner.idle(), tools.close()]);
   };
-  return { found, judged, held, registrations, settings, close, [Symbol.asyncDispose]: close };
+  const envFile = (sessionId: string): Promise<string> => sessionEnvFile(home, sessionId);
+  return { found, judged, held, registrations, settings, envFile, close, [Symbol.asyncDispose]: close };
+}
+
+/** Claude Code and Gemini run a hook once that stands in several of their settings files. */
+function firstOfItsKind(): (hook: LoadedHook) => boolean {
+  const seen = new Set<string>();
+  return ({ dialect, nativeName, matcher, condition, script, onFailure, advisory, file }) => {
+    if (dialect !== "claude" && dialect !== "gemini") return true;
+    const key = JSON.stringify([dialect, nativeName, matcher, condition, script, onFailure, advisory]);
+    const isFirst = !seen.has(key) || seen.has(`${file} ${key}`);
+    seen.add(key);
+    if (isFirst) seen.add(`${file} ${key}`); // Twice in one file is twice, as its author wrote it.
+    return isFirst;
+  };
+}
+
+async function realHome(userHome: string | null, files: Files): Promise<string | null> {
+  return userHome === null ? null : await files.realPath(userHome).catch(() => userHome);
+}
+
+/** Returns the folders of the operator's home that hooks of files there may read. */
+async function userFolders(userHome: string | null, files: Files): Promise<string[]> {
+  if (userHome === null) return [];
+  const folders = Object.values(DIALECTS).flatMap(({ places }) =>
+    places.userReadable.map((name) => `${userHome}/${name}`)
+  );
+  const found: string[] = [];
+  for (const folder of new Set(folders)) {
+    if ((await files.target(folder))?.kind === "directory") found.push(folder);
+  }
+  return found;
+}
+
+/** Returns a file of the operator's home without hooks that run scripts of the repository: no trust covers those. */
+async function withoutForeign(
+  file: LoadedHookFile,
+  dir: string,
+  files: Files,
+  leftOut: LeftOutHook[],
+): Promise<LoadedHookFile> {
+  if (file.isOwn || file.root === dir) return file;
+  const hooks: LoadedHook[] = [];
+  for (const hook of file.hooks) {
+    const [script] = await foreignScripts(hook, file.root, dir, files);
+    if (script === undefined) hooks.push(hook);
+    else {leftOut.push({
+        id: hook.id,
+        reason: `It runs ${script} of this repository, which trust in ${file.name} does not cover`,
+      });}
+  }
+  return { ...file, hooks };
 }
 
 /** Holds each file against what is trusted. One that trust cannot cover is an error, and left out. */
@@ -125,13 +227,15 @@ async function judge(
   { files: loaded, dir }: HookFiles,
   store: TrustStore,
   files: Files,
-): Promise<{ readonly judged: JudgedHookFile[]; readonly errors: DocumentIssue[] }> {
+): Promise<{ readonly judged: JudgedHookFile[]; readonly errors: DocumentIssue[]; readonly leftOut: LeftOutHook[] }> {
   const errors: DocumentIssue[] = [];
-  const judged = await Promise.all(loaded.map(async (file): Promise<JudgedHookFile | null> => {
+  const leftOut: LeftOutHook[] = [];
+  const judged = await Promise.all(loaded.map(async (read): Promise<JudgedHookFile | null> => {
+    const file = await withoutForeign(read, dir, files, leftOut);
     try {
       const evidence = await gatherEvidence(file, dir, files);
-      const trust = file.origin === "user" ? "own" : trustState(store, dir, evidence);
-      return { file, trust, evidence, record: trustRecord(store, dir, file.name) };
+      const trust = file.isOwn ? "own" : trustState(store, file.root, evidence);
+      return { file, trust, evidence, record: trustRecord(store, file.root, file.name) };
     } catch (thrown) {
       const { code, message, hint } = asHostError(thrown);
       const place = { file: file.file, line: 1, column: 1, path: "" };
@@ -139,7 +243,7 @@ async function judge(
       return null;
     }
   }));
-  return { judged: judged.filter((one) => one !== null), errors };
+  return { judged: judged.filter((one) => one !== null), errors, leftOut };
 }
 
 /** Returns a function that gives the scripts of a file as they were trusted, or rejects with `hook.changed`. */

@@ -6,6 +6,7 @@
  */
 import { HostError, messageOf } from "../core/errors/host_error.ts";
 import { unlessAborted } from "../core/values/unless_aborted.ts";
+import { hostHookFiles } from "./host_hook_files.ts";
 import type { ControlSocket, HostRooms } from "./host_rooms.ts";
 import { startPlugins } from "./start_plugins.ts";
 import type { Host } from "./types.ts";
@@ -21,6 +22,7 @@ interface StartUnderWay {
 export function hostLife(rooms: HostRooms, host: () => Host): Pick<Host, "start" | "stop"> {
   const { options, supervisor, storage, logs, recorder, sessions, jobs, store, secretWatch, audit, failedReloads } =
     rooms;
+  const hookFiles = hostHookFiles(rooms, host);
   let isLoaded = false;
   let control: Promise<ControlSocket | null> | null = null;
   let starting: StartUnderWay | null = null;
@@ -48,6 +50,7 @@ export function hostLife(rooms: HostRooms, host: () => Host): Pick<Host, "start"
     sessions.resume();
     rooms.desk.resume();
     await unlessAborted(rooms.ruleWatch.begin(), signal); // First: the rules may have changed while the host was down.
+    await hookFiles.open(signal); // Before any tool can be called: a policy that cannot be read must not be skipped.
     const isFirst = !isLoaded;
     isLoaded = true;
     const [started, asked] = await Promise.allSettled([
@@ -71,7 +74,7 @@ export function hostLife(rooms: HostRooms, host: () => Host): Pick<Host, "start"
     await Promise.all([supervisor.stopAll(), underWay?.report.catch(() => {})]);
     if (underWay) await jobs.stop(); // That start may have been about to take jobs.
     await store.close();
-    await Promise.all([secretWatch.close(), rooms.ruleWatch.close()]);
+    await Promise.all([secretWatch.close(), rooms.ruleWatch.close(), hookFiles.close()]);
     await supervisor.stopAll(); // A change that was under way may have started more.
     await rooms.pins.settled();
     await recorder?.flush();

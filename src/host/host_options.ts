@@ -27,6 +27,11 @@ const PLUGINS_FROM: OptionCheck = {
     value === "node_modules" || (OBJECT.fits(value) && TEXT.fits((value as { folder?: unknown }).folder)),
 };
 
+const HOOK_FILES: OptionCheck = {
+  wanted: "true, false or an object",
+  fits: (value) => SWITCH.fits(value) || OBJECT.fits(value),
+};
+
 const CHECKS: OptionChecks<HostOptions> = {
   project: TEXT,
   home: TEXT,
@@ -47,6 +52,7 @@ const CHECKS: OptionChecks<HostOptions> = {
   waitUntil: FUNCTION,
   onAsk: FUNCTION,
   hooks: { fields: { onTrace: FUNCTION, injectBudgetBytes: POSITIVE, turnMarkers: listOf(TEXT) } },
+  hookFiles: HOOK_FILES,
   audit: listOf(ANYTHING),
   mcp: { fields: { offers: listOf(oneOf("elicitation", "sampling", "roots")), client: OBJECT } },
   onLog: FUNCTION,

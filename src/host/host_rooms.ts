@@ -7,6 +7,7 @@ import { Callers } from "../core/values/caller.ts";
 import { type Audit, createAudit } from "../core/audit/audit.ts";
 import { callersAudit, maskedAudit } from "../core/audit/masked_audit.ts";
 import { openTrails } from "../core/audit/open_trails.ts";
+import type { OpenedHookFiles } from "../hooks/open_hook_files.ts";
 import type { Recorder } from "../core/wire/tape/record_tape.ts";
 import { createEmitter, type Emitter } from "../events/emitter.ts";
 import { createHookDispatcher, type HookContext } from "../hooks/sources/plugin/fire_hook.ts";
@@ -55,6 +56,8 @@ export interface HostCoreOptions extends HostOptions {
   readonly home: string;
   /** Opens the socket through which commands reach the running host. Absent: they cannot. */
   readonly openControl?: (host: Host) => Promise<ControlSocket>;
+  /** Opens the hook files of the host's project. Absent: none run. */
+  readonly openHookFiles?: (host: Host, warn: (message: string) => void) => Promise<OpenedHookFiles>;
   /** Returns the other hosts of this home, for an upgrade of a plugin or an approval of its tools. */
   readonly otherHosts?: (plugin: string) => Promise<readonly OtherHost[]>;
 }

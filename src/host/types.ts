@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { OpenHookFilesOptions } from "../hooks/open_hook_files.ts";
 import type { Approvals, OnAsk } from "../core/approvals/desk_types.ts";
 import type { AuditEvent, AuditSink } from "../core/audit/events.ts";
 import type { CageLimits } from "../core/cage/limits/cage_limits.ts";
@@ -80,6 +81,8 @@ export interface HostOptions {
   readonly onAsk?: OnAsk;
   /** How portable hooks are traced and bounded; handlers are added to {@link Host.hooks}. */
   readonly hooks?: HostHookOptions;
+  /** Whether hook files of the project run that the operator trusts; {@link onWarning} reports others. Default: no. */
+  readonly hookFiles?: boolean | Pick<OpenHookFilesOptions, "onPrompt" | "userHome">;
   /**
    * Where audit events go, besides {@link Host.onAudit}. Default: the trails
    * `audit/<project_id>.jsonl` and `calls/<project_id>.jsonl` in the operator's folder.

@@ -54,13 +54,49 @@ test("B-007 B-018 X-15 kaged hooks list shows commands and MCP tools in the one 
   ]]]);
 });
 
+test("N-038 kaged hooks list shows hooks of other agents, and names each that does not run here with the reason", async (t) => {
+  const { repo, kaged } = await setUp(t);
+  const hooks = { beforeShellExecution: [{ command: "./guard.sh" }], beforeTabFileRead: [{ command: "x" }] };
+  await repo.write(".cursor/hooks.json", JSON.stringify({ version: 1, hooks }));
+  const { code, stdout } = await kaged(["list"]);
+  assert.equal(code, 0);
+  assert.match(stdout, /2\. \.\/guard\.sh\n.*\.cursor\/hooks\.json:1 .*not trusted: does not run/);
+  assert.match(
+    stdout,
+    /left out: \.cursor\/hooks\.json:beforeTabFileRead: Hooks at "beforeTabFileRead" are left out: it is about/,
+  );
+  const { left_out } = JSON.parse((await kaged(["list", "--json"])).stdout);
+  assert.deepEqual(left_out.map(({ id }: { id: string }) => id), [".cursor/hooks.json:beforeTabFileRead"]);
+});
+
+test("N-038 a file of the home is listed, asks to be trusted only by its name, and its trust ends by its name", async (t) => {
+  const { repo, kaged } = await setUp(t);
+  const hooks = { PreToolUse: [{ hooks: [{ type: "command", command: "true" }] }] };
+  await mkdir(`${repo.userHome}/.claude`);
+  await writeFile(`${repo.userHome}/.claude/settings.json`, JSON.stringify({ hooks }));
+  assert.match((await kaged(["list"])).stdout, /1\. true\n.*\.claude\/settings\.json:1 .*not trusted: does not run/);
+  const { files } = JSON.parse((await kaged(["trust", "--json"])).stdout);
+  const hash = (name: string): string => files.find((file: { name: string }) => file.name === name).hash;
+  const own = "~/.claude/settings.json";
+  assert.equal((await kaged(["trust", "--yes", hash(FILE)])).code, 0, "a script that trusts the repository's file");
+  const named = await kaged(["trust", own]);
+  assert.equal(named.code, 1);
+  assert.match(named.stderr, /1 hook file is not trusted/);
+  assert.equal((await kaged(["trust", own, "--yes", hash(own)])).code, 0);
+  const trusts = async (): Promise<string[]> =>
+    JSON.parse((await kaged(["list", "--json"])).stdout).hooks.map(({ trust }: { trust: string }) => trust);
+  assert.deepEqual(await trusts(), ["trusted", "trusted"]);
+  assert.equal((await kaged(["untrust", own])).code, 0);
+  assert.deepEqual(await trusts(), ["untrusted", "trusted"]);
+});
+
 test("B-018 kaged hooks list names what is wrong with a file and fails", async (t) => {
   const { repo, kaged } = await setUp(t);
-  await repo.write(".github/hooks/b.json", '{\n  // comment\n  "version": 1 }');
+  await repo.write(".claude/settings.json", '{\n  // comment\n  "hooks": {} }');
   const { code, stdout, stderr } = await kaged(["list"]);
   assert.equal(code, 1);
   assert.match(stdout, /check\.sh/);
-  assert.match(stderr, /error\[hook\.json_comment\] .*b\.json:2:3 {2}The file is JSON with comments/);
+  assert.match(stderr, /error\[hook\.json_comment\] .*settings\.json:2:3 {2}The file is JSON with comments/);
   await mkdir(`${repo.dir}/.github/hooks/folder.json`);
   await symlink("nothing", `${repo.dir}/.github/hooks/link.json`);
   const { stderr: unreadable } = await kaged(["list"]);
@@ -275,7 +311,7 @@ test("B-018 kaged hooks reports usage errors", async (t) => {
   }
   assert.deepEqual(await outcome("list", "--dir", "none"), [2, "host.misuse"]);
   assert.deepEqual(await outcome("trust", "none.json"), [2, "host.misuse"]);
-  assert.deepEqual(await outcome("convert", FILE, "--to", "cursor"), [2, "host.misuse"]);
+  assert.deepEqual(await outcome("convert", FILE, "--to", "zed"), [2, "host.misuse"]);
   assert.deepEqual(await outcome("why"), [1, "hook.no_run"]);
   assert.deepEqual(await outcome("why", "--dir", "."), [2, "host.misuse"], "it is about the last run, wherever it was");
   await writeFile(`${repo.home}/config.toml`, "[hooks]\nunsandboxed = true\n");

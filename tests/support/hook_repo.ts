@@ -67,14 +67,16 @@ export async function hookRepo(t: TestContext, files: Readonly<Record<string, st
     write,
     open,
     async trust() {
-      for (const { evidence } of (await open()).judged) await trustHookFile({ home, dir, evidence }, runtime);
+      for (const { evidence, file } of (await open()).judged) {
+        await trustHookFile({ home, dir: file.root, evidence }, runtime);
+      }
     },
     async fire(own = {}, { signal = new AbortController().signal } = {}) {
       const { registrations } = await open();
       const event = hookEvent(own);
       const wanted = registrations.find(({ hook, matches }) => hook === event.hook && matches?.(event) !== false);
       if (wanted === undefined) throw new Error(`No hook wants ${event.hook}`);
-      return await wanted.handler(event, { signal } as Parameters<typeof wanted.handler>[1]) ?? null;
+      return await wanted.handler(event, { signal, firing: {} } as Parameters<typeof wanted.handler>[1]) ?? null;
     },
   };
 }

@@ -7,7 +7,7 @@ import { writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { type Command, Option } from "commander";
 import { HostError } from "../../core/errors/host_error.ts";
-import { convertHooks, type ConvertTarget } from "../../hooks/files/convert_hooks.ts";
+import { CONVERT_TARGETS, convertHooks, type ConvertTarget } from "../../hooks/files/convert_hooks.ts";
 import { parseHookFile } from "../../hooks/files/parse_hook_file.ts";
 import { printIssues } from "../hook_places.ts";
 import { readText } from "../read_text.ts";
@@ -25,12 +25,13 @@ export function addHooksConvert(parent: Command, terminal: Terminal): void {
     .summary("write a hook file in another dialect")
     .description(
       "Prints a hook file in another dialect: copilot (.github/hooks/*.json), claude (.claude/settings.json),\n" +
-        "plugin (hooks/hooks.json) or agent (front matter of .agent.md). What cannot be carried over, or means something\n" +
-        "else there, is reported on standard error.",
+        "plugin (hooks/hooks.json), agent (front matter of .agent.md), codex (.codex/hooks.json), cursor\n" +
+        "(.cursor/hooks.json), gemini (.gemini/settings.json) or windsurf (.windsurf/hooks.json). What cannot be carried\n" +
+        "over, or means something else there, is reported on standard error.",
     )
     .argument("<file>", "the hook file")
     .addOption(
-      new Option("--to <dialect>", "dialect to write").choices(["copilot", "claude", "plugin", "agent"])
+      new Option("--to <dialect>", "dialect to write").choices(CONVERT_TARGETS)
         .makeOptionMandatory(),
     )
     .option("--output <file>", "write there instead of to standard output; a file that is there stays")

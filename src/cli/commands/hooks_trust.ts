@@ -66,10 +66,17 @@ export function addHooksUntrust(parent: Command, terminal: Terminal): void {
 async function untrust(names: readonly string[], flags: HookFlags, terminal: Terminal): Promise<void> {
   const { runtime, home } = await placesOf(flags, terminal);
   const given = resolve(terminal.cwd, flags.dir);
+  const real = (path: string): Promise<string> => runtime.files.realPath(path).catch(() => path);
   // A repository that is gone keeps the name under which it was trusted.
-  const dir = await runtime.files.realPath(given).catch(() => given);
+  const dir = await real(given);
+  const userHome = await real(runtime.env("HOME") ?? given);
   const store = await readTrust(home, runtime);
-  const known = Object.keys(Object.hasOwn(store, dir) ? store[dir]! : {});
+  const roots = Object.entries(store).flatMap(([root, files]) => Object.keys(files).map((name) => ({ root, name })));
+  // Names of plugins' files are whole paths, and those of the operator's home begin with a tilde.
+  const isHere = ({ root, name }: { readonly root: string; readonly name: string }): boolean =>
+    name.startsWith("/") || root === (name.startsWith("~/") ? userHome : dir);
+  const rootOf = (name: string): string => roots.find((one) => one.name === name && isHere(one))?.root ?? dir;
+  const known = roots.filter(isHere).map(({ name }) => name);
   const unknown = names.find((name) => !known.includes(name));
   if (unknown !== undefined) {
     throw new HostError("hook.untrusted", `No trusted hook file of "${dir}" is called "${unknown}"`, {
@@ -77,7 +84,7 @@ async function untrust(names: readonly string[], flags: HookFlags, terminal: Ter
       hint: `Trusted: ${known.join(", ") || "none"}`,
     });
   }
-  for (const name of names) await untrustHookFile({ home, dir, name }, runtime);
+  for (const name of names) await untrustHookFile({ home, dir: rootOf(name), name }, runtime);
   if (flags.json) return terminal.out.json({ dir, untrusted: names });
   for (const name of names) terminal.out.line(`no longer trusted: ${name}`);
 }
@@ -99,16 +106,20 @@ async function trust(
   const asked = chosen(names, opened);
   // A file that is gone cannot be looked at: its gates block until it is back, or its trust is ended.
   const lost = opened.held.filter(({ name, why }) => why !== "changed" && (names.length === 0 || names.includes(name)));
-  const waiting = asked.filter(({ trust }) => trust === "untrusted" || trust === "changed");
+  // Files in the home that nobody trusts here are for another agent: a script that trusts a repository's is not stopped.
+  const isNews = ({ file, trust }: JudgedHookFile): boolean =>
+    trust === "changed" || (trust === "untrusted" && (file.origin !== "user" || names.length > 0 || ask.canAsk));
+  const isGiven = ({ evidence }: JudgedHookFile): boolean =>
+    (flags.yes ?? []).some((hash) => evidence.hash.startsWith(hash));
+  const waiting = asked.filter((judged) => isNews(judged) || (judged.trust === "untrusted" && isGiven(judged)));
   const yes = flags.yes ?? [];
   for (const hash of yes) requireKnown(hash, asked);
   const stays: JudgedHookFile[] = [];
   for (const judged of waiting) {
     const { evidence } = judged;
     if (!flags.json) show(judged, opened, out);
-    const isNamed = yes.some((hash) => evidence.hash.startsWith(hash));
-    const isYes = isNamed || await ask.confirm(`Let ${evidence.name} run?`);
-    if (isYes) await trustHookFile({ home: places.home, dir: opened.found.dir, evidence }, places.runtime);
+    const isYes = isGiven(judged) || await ask.confirm(`Let ${evidence.name} run?`);
+    if (isYes) await trustHookFile({ home: places.home, dir: judged.file.root, evidence }, places.runtime);
     else stays.push(judged);
     if (!flags.json && isYes) out.line(`${out.paint.green("trusted")} ${evidence.name}`);
   }
@@ -177,6 +188,13 @@ function show(
     const server = servedTool(tool.tool, file.servers)?.server;
     line(`    ${(server?.command ?? []).join(" ")}`);
     showVariables(server?.env ?? {}, out);
+  }
+  if (file.tools.length === 0) {
+    for (const { name, command, env } of file.servers ?? []) {
+      line(`  Starts the MCP server ${name} when a hook calls a tool of it`);
+      line(`    ${(command ?? []).join(" ")}`);
+      showVariables(env, out);
+    }
   }
   for (const text of describeCage(found.dir, settings)) line(paint.dim(`  ${text}`));
   line(`  Covers ${evidence.files.map(({ path }) => path).join(", ")}`);

@@ -117,6 +117,11 @@ export class DocumentReport {
     this.#add(this.#errors, { ...this.issue(code, [], text), ...place });
   }
 
+  /** Adds a warning at a place of its own. */
+  warnAt(code: HostErrorCode, place: Place, text: IssueText = {}): void {
+    this.#add(this.#warnings, { ...this.issue(code, [], text), ...place });
+  }
+
   /** Adds a warning; warnings never make a file invalid. */
   warn(code: HostErrorCode, path: DocumentPath, text: IssueText = {}): void {
     this.#add(this.#warnings, this.issue(code, path, text));

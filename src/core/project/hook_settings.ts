@@ -23,6 +23,8 @@ export interface HookSettings {
   readonly agent_hooks: boolean;
   /** `cloud` leaves out what cloud agents do not have: user-level hooks, PowerShell, some moments. Default `cli`. */
   readonly surface: "cli" | "cloud";
+  /** Folders of other agents' plugins whose hooks run in every project, once they are trusted. Default: none. */
+  readonly plugins: readonly string[];
   /** Hooks and files that are switched off, by id or by name. */
   readonly disable: readonly string[];
   /** Turn markers that injected text must not carry, beside the usual ones: those of plugins and of hooks alike. */
@@ -38,6 +40,7 @@ export const DEFAULT_HOOK_SETTINGS: HookSettings = {
   git_writable: false,
   agent_hooks: false,
   surface: "cli",
+  plugins: [],
   disable: [],
   turn_markers: [],
 };
@@ -51,6 +54,7 @@ export const HOOK_RULES: SettingRules<keyof HookSettings> = {
   git_writable: any("flag"),
   agent_hooks: any("flag"),
   surface: rule("text", (value) => value === "cli" || value === "cloud", 'It is neither "cli" nor "cloud"'),
+  plugins: { kind: "list", problem: (path) => pathProblem("read", String(path)) },
   disable: any("list"),
   turn_markers: rule("list", (marker) => String(marker).trim().length > 1, "A marker has fewer than two characters"),
 };

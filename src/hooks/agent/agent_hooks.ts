@@ -20,6 +20,8 @@ export interface AgentHooksAt {
   readonly repository?: string;
   /** Its branch, when it is known. */
   readonly branch?: string;
+  /** Facts that every event carries in its details, such as `model` and `permissionMode` for hook files. */
+  readonly details?: HookDetails;
   /** Shares of the budget at which `onBudget` fires. Default 0.7 and 0.8. */
   readonly thresholds?: BudgetThresholds;
 }
@@ -127,7 +129,8 @@ export function agentHooks(engine: HookEngine, where: AgentHooksAt): AgentHooks 
   let hasGoneOn = false;
 
   async function fire(hook: string, event: EventFields, options?: FireOptions): Promise<HookResult> {
-    return await engine.fire({ sessionId, agent, repository, branch, ...event, hook } as FiredEvent, options);
+    const details = at.details ? { ...at.details, ...event.details } : event.details;
+    return await engine.fire({ sessionId, agent, repository, branch, ...event, details, hook } as FiredEvent, options);
   }
 
   /** A text that handlers may modify, and that stays a text. */

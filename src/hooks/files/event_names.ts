@@ -28,20 +28,6 @@ const EVENTS: ReadonlyMap<string, NativeEvent> = new Map(
   }),
 );
 
-/** Moments of Claude Code, VS Code or Copilot that this host does not have. */
-const ELSEWHERE: ReadonlySet<string> = new Set([
-  ...["Notification", "notification", "PermissionRequest", "permissionRequest", "PermissionDenied", "Setup"],
-  ...["ConfigChange", "CwdChanged", "FileChanged", "InstructionsLoaded", "PostToolBatch", "StopFailure"],
-  ...["TaskCreated", "TaskCompleted", "TeammateIdle", "UserPromptExpansion", "WorktreeCreate", "WorktreeRemove"],
-  ...["Elicitation", "ElicitationResult"],
-]);
-
-/** Other hosts, recognised by moments that only they have. */
-const FOREIGN: readonly (readonly [RegExp, string])[] = [
-  [/^(before|after)(Shell|MCP|Read|Submit|File|Tab|Agent)/, "Cursor"],
-  [/^(pre|post)_[a-z_]+$/, "Windsurf"],
-];
-
 /** Moments that cloud agents do not have. */
 const NOT_IN_THE_CLOUD: ReadonlySet<PortableHookName> = new Set(["SubagentStart", "SubagentStop", "PreCompact"]);
 
@@ -53,19 +39,9 @@ export function nativeEvent(name: string): NativeEvent | null {
   return EVENTS.get(name) ?? null;
 }
 
-/** Marks the registration of an entry that stands under `Stop`, as the engine reads it. */
+/** Marks the registration of an entry of an MCP hook map that stands under `Stop`, as the engine reads it. */
 export function turnEndOf({ nativeName }: { readonly nativeName: string }): { readonly turnEnd?: true } {
   return EVENTS.get(nativeName)?.isTurnEnd ? { turnEnd: true } : {};
-}
-
-/** Whether another host fires this moment and this one never does. */
-export function isElsewhere(name: string): boolean {
-  return ELSEWHERE.has(name);
-}
-
-/** Returns the host whose name for a moment this is, when it is one whose files are not read here; else null. */
-export function foreignHost(name: string): string | null {
-  return FOREIGN.find(([pattern]) => pattern.test(name))?.[1] ?? null;
 }
 
 /** Whether native hosts leave this moment out. */

@@ -8,7 +8,8 @@
 import { HostError } from "../../core/errors/host_error.ts";
 import type { HookSettings } from "../../core/project/hook_settings.ts";
 import type { HookRegistration } from "../engine/types.ts";
-import { isInTheCloud, turnEndOf } from "./event_names.ts";
+import { turnEndIn } from "./dialects/all.ts";
+import { isInTheCloud } from "./event_names.ts";
 import type { HookFiles } from "./load_hook_files.ts";
 import { eventFilter } from "./matcher.ts";
 import { parseHookFile } from "./parse_hook_file.ts";
@@ -18,8 +19,10 @@ import { gatesIn, type HookGate } from "./types.ts";
 
 /** A trusted hook file whose gates block, because it is not as it was trusted. */
 export interface HeldHookFile {
-  /** The file below the repository's folder. */
+  /** The file below the repository's folder, or below `~`. */
   readonly name: string;
+  /** Absolute path of the file. */
+  readonly file: string;
   /** `changed`: it, or a script it names, is another now; `broken`: it cannot be used; `gone`: it is not found. */
   readonly why: "changed" | "broken" | "gone";
   /** Its gates as they were trusted, without those that the operator switched off. */
@@ -29,20 +32,31 @@ export interface HeldHookFile {
 /** Returns the trusted files of `found.dir` whose gates block now; `intact` has the names of those that may run. */
 export async function heldHookFiles(
   store: TrustStore,
-  { found, intact, settings }: {
+  { found, intact, settings, userHome = null }: {
     readonly found: Pick<HookFiles, "dir" | "files" | "errors">;
     readonly intact: ReadonlySet<string>;
     readonly settings: HookSettings;
+    readonly userHome?: string | null;
   },
 ): Promise<HeldHookFile[]> {
   const { dir, files, errors } = found;
-  const trusted = Object.entries(Object.hasOwn(store, dir) ? store[dir]! : {});
+  const under = (root: string): [string, TrustRecord][] =>
+    Object.entries(Object.hasOwn(store, root) ? store[root]! : {});
+  const own = userHome === null || userHome === dir ? [] : under(userHome).filter(([name]) => name.startsWith("~/"));
+  const plugins = [...new Set([...settings.plugins, ...files.map(({ root }) => root)])].filter((root) => root !== dir);
+  const ofPlugins = plugins.flatMap(under).filter(([name]) => name.startsWith("/"));
+  const trusted = [...under(dir), ...own, ...ofPlugins];
   const held = await Promise.all(
     trusted.filter(([name]) => !intact.has(name)).map(async ([name, record]) => {
-      const isBroken = errors.some(({ file }) => file === `${dir}/${name}`);
-      const why = files.some((file) => file.name === name) ? "changed" : isBroken ? "broken" : "gone";
-      const gates = (await gatesOf(record, name, dir)).filter((gate) => isWanted(gate, name, settings));
-      return { name, why, gates } as const;
+      const file = name.startsWith("~/")
+        ? `${userHome}${name.slice(1)}`
+        : name.startsWith("/")
+        ? name
+        : `${dir}/${name}`;
+      const isBroken = errors.some((issue) => issue.file === file);
+      const why = files.some((found) => found.name === name) ? "changed" : isBroken ? "broken" : "gone";
+      const gates = (await gatesOf(record, name, file)).filter((gate) => isWanted(gate, name, settings));
+      return { name, file, why, gates } as const;
     }),
   );
   return held.filter(({ gates }) => gates.length > 0);
@@ -50,16 +64,16 @@ export async function heldHookFiles(
 
 /** Returns registrations that block where the gates of `held` would have been asked. */
 export async function heldRegistrations(held: readonly HeldHookFile[], dir: string): Promise<HookRegistration[]> {
-  const wants = await eventFilter(held.flatMap(({ gates }) => gates));
+  const wants = await eventFilter(held.flatMap(({ gates }) => gates), { dir });
   return held.flatMap((file) =>
     file.gates.map((gate): HookRegistration => ({
       hook: gate.hook,
-      ...turnEndOf(gate),
+      ...turnEndIn(gate),
       handler: () => Promise.reject(heldError(file, gate, dir)),
       onFailure: "block",
       ...(gate.priority !== undefined && { priority: gate.priority }),
       matches: (event) => wants(gate, event),
-      source: { kind: "file", id: gate.id, file: `${dir}/${file.name}`, line: gate.line },
+      source: { kind: "file", id: gate.id, file: file.file, line: gate.line },
     }))
   );
 }
@@ -82,15 +96,15 @@ function lookText(dir: string): string {
 
 function heldError(file: HeldHookFile, { id, line }: HookGate, dir: string): HostError {
   const { reason, hint } = heldText(file, dir);
-  const data = { id, file: `${dir}/${file.name}`, line, why: file.why };
+  const data = { id, file: file.file, line, why: file.why };
   // The message is the reason of the block, which models read too: it names the way to look, not the way to end a gate.
   return new HostError("hook.changed", `${reason}. ${lookText(dir)}`, { data, hint });
 }
 
-async function gatesOf({ gates, files: [own] }: TrustRecord, name: string, dir: string): Promise<readonly HookGate[]> {
+async function gatesOf({ gates, files: [own] }: TrustRecord, name: string, file: string): Promise<readonly HookGate[]> {
   if (gates) return gates;
   // An earlier version trusted it and kept no gates: they are in the file's text as it was.
-  const parsed = own?.text === undefined ? null : await parseHookFile(own.text, { file: `${dir}/${name}`, name });
+  const parsed = own?.text === undefined ? null : await parseHookFile(own.text, { file, name });
   return gatesIn(parsed?.hooks ?? []);
 }
 

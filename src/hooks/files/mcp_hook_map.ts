@@ -7,7 +7,7 @@ import { formatPath } from "../../core/documents/document_report.ts";
 import { Fields, NUMBER, SOME_TEXT, TEXT } from "../../core/documents/fields.ts";
 import { isMap, mapOf } from "../../core/values/plain_data.ts";
 import { DEFAULT_PRIORITY } from "../dispatch/order.ts";
-import { eventLists } from "./parse_hook_map.ts";
+import { eventLists, portableMoment } from "./parse_hook_map.ts";
 import type { McpHook, McpServerEntry } from "./types.ts";
 
 const HINT = 'Write { "tool": "server.tool", "priority": 50 }';
@@ -16,7 +16,7 @@ const HINT = 'Write { "tool": "server.tool", "priority": 50 }';
 export function readMcpTools(root: Fields): McpHook[] {
   const { report } = root;
   if (!root.has("hooks")) return [];
-  return eventLists(root, "mcp").flatMap(({ nativeName, event, entries }) =>
+  return eventLists(root, portableMoment, "mcp").flatMap(({ nativeName, event, entries }) =>
     entries.flatMap(({ entry: value, path }): McpHook[] => {
       const entry = new Fields(value, path, report, { hint: HINT });
       const tool = entry.require("tool", SOME_TEXT, { hint: HINT });

@@ -8,33 +8,57 @@ import type { DocumentPath } from "../../core/documents/places.ts";
 import { didYouMean } from "../../core/values/nearest_word.ts";
 import { isMap } from "../../core/values/plain_data.ts";
 import { shown } from "../../core/values/shown_value.ts";
-import { foreignHost, isElsewhere, isExtension, NATIVE_NAMES, type NativeEvent, nativeEvent } from "./event_names.ts";
+import { type CommandDialect, dialectEvent, DIALECTS } from "./dialects/all.ts";
+import type { DialectEvent } from "./dialects/types.ts";
+import { isExtension, NATIVE_NAMES, nativeEvent } from "./event_names.ts";
 import { type EntryContext, readEntry } from "./read_entry.ts";
-import type { FileHook } from "./types.ts";
+import type { FileHook, HookDialect, UnusedHook } from "./types.ts";
 
 /** A moment of a map with the entries of its list. */
-interface EventList {
+interface EventList<Event> {
   readonly nativeName: string;
-  readonly event: NativeEvent;
+  readonly event: Event;
   readonly entries: readonly { readonly entry: unknown; readonly path: DocumentPath }[];
+}
+
+/** The hooks of a file. */
+export interface ReadHooks {
+  readonly hooks: readonly FileHook[];
+  readonly unused: readonly UnusedHook[];
 }
 
 const MOMENTS: ValueType<Readonly<Record<string, unknown>>> = { name: "a map from moments to hooks", fits: isMap };
 const HOOKS: ValueType<readonly unknown[]> = { name: "a list of hooks", fits: Array.isArray };
+/** Keys beside moments that Gemini had there once. */
+const NO_MOMENTS = ["enabled", "disabled", "notifications"];
 
-/** Reads the command hooks of a file: entries themselves, or groups with a matcher around them. */
-export function readHookMap(root: Fields, context: Pick<EntryContext, "name" | "dialect" | "agent">): FileHook[] {
-  return eventLists(root, context.dialect).flatMap(({ entries, nativeName, event }) =>
-    entries.flatMap(({ entry, path }) => readItem(root, entry, path, { ...context, nativeName, event }))
+/** Reads the hooks of a file: entries themselves, or groups with a matcher around them. */
+export function readHookMap(root: Fields, context: Pick<EntryContext, "name" | "dialect" | "agent">): ReadHooks {
+  const { dialect, name } = context;
+  const unused: UnusedHook[] = [];
+  const leave = (nativeName: string, reason: string): void => {
+    const { line } = root.report.placeOf(["hooks", nativeName], "key");
+    unused.push({ id: `${name}:${nativeName}`, line, reason });
+  };
+  const lists = eventLists(root, (moments, nativeName) => understood(moments, nativeName, dialect, leave), dialect);
+  const hooks = lists.flatMap(({ entries, nativeName, event }) =>
+    entries.flatMap(({ entry, path }) => readItem(root, entry, path, { ...context, nativeName, event }, unused))
   );
+  return { hooks, unused };
 }
 
-/** Returns the lists under `hooks` of every moment that is understood; the others are reported. */
-export function eventLists(root: Fields, dialect: string): EventList[] {
+/** Returns the lists under `hooks` of every moment that is understood. */
+export function eventLists<Event>(
+  root: Fields,
+  understand: (moments: Fields, nativeName: string) => Event | null,
+  dialect: HookDialect,
+): EventList<Event>[] {
   if (root.require("hooks", MOMENTS) === undefined) return [];
   const moments = root.fields("hooks");
-  return Object.keys(moments.data).flatMap((nativeName): EventList[] => {
-    const event = understood(moments, nativeName, dialect);
+  const names = Object.keys(moments.data);
+  const wanted = dialect === "gemini" ? names.filter((name) => !NO_MOMENTS.includes(name)) : names;
+  return wanted.flatMap((nativeName): EventList<Event>[] => {
+    const event = understand(moments, nativeName);
     const list = event && moments.get(nativeName, HOOKS);
     if (!list) return [];
     const entries = list.map((entry, index) => ({ entry, path: [...moments.at(nativeName), index] }));
@@ -42,28 +66,49 @@ export function eventLists(root: Fields, dialect: string): EventList[] {
   });
 }
 
-function understood(moments: Fields, nativeName: string, dialect: string): NativeEvent | null {
+/** Returns what a moment of a hook map of MCP tools means, or null once it is reported to mean nothing. */
+export function portableMoment(moments: Fields, nativeName: string): ReturnType<typeof nativeEvent> {
+  const event = nativeEvent(nativeName);
+  if (event === null) reportUnknown(moments, nativeName, NATIVE_NAMES);
+  else if (event.isTurnEnd) moments.report.warn("hook.stop_is_session_end", moments.at(nativeName), { part: "key" });
+  return event;
+}
+
+function reportUnknown(moments: Fields, nativeName: string, names: readonly string[]): void {
+  const hint = didYouMean(nativeName, names, "See the list of moments in docs/hook-files.md");
+  const message = `Unknown moment ${shown(nativeName)}`;
+  moments.report.error("hook.unknown_event", moments.at(nativeName), { message, hint, part: "key" });
+}
+
+function understood(
+  moments: Fields,
+  nativeName: string,
+  dialect: CommandDialect,
+  leave: (nativeName: string, reason: string) => void,
+): DialectEvent | null {
   const { report } = moments;
   const at = moments.at(nativeName);
-  const event = nativeEvent(nativeName);
-  if (event === null) {
-    const foreign = foreignHost(nativeName);
-    if (isElsewhere(nativeName)) {
-      const message = `Hooks at ${shown(nativeName)} are left out: this host has no such moment`;
-      report.warn("hook.event_elsewhere", at, { message, part: "key" });
-    } else {
-      const known = didYouMean(nativeName, NATIVE_NAMES, "See the list of moments in docs/hook-files.md");
-      const hint = foreign === null ? known : `It is a moment of ${foreign}, whose files are not read here`;
-      report.error("hook.unknown_event", at, { message: `Unknown moment ${shown(nativeName)}`, hint, part: "key" });
+  const { leftOut, unknownEvent, events, title } = DIALECTS[dialect];
+  const event = dialectEvent(dialect, nativeName);
+  if (event !== null) {
+    if (event.turnEnd && nativeEvent(nativeName)) report.warn("hook.stop_is_session_end", at, { part: "key" });
+    if (isExtension(event.hook) && !Object.hasOwn(events, nativeName)) {
+      const message = `${shown(nativeName)} is fired by this host alone`;
+      report.warn("hook.extension_event", at, { message, part: "key" });
     }
+    return event;
+  }
+  const why = Object.hasOwn(leftOut, nativeName) ? leftOut[nativeName]! : null;
+  if (why === null && unknownEvent === "error") {
+    const names = [...Object.keys(events), ...(dialect === "opencode" ? [] : NATIVE_NAMES)];
+    reportUnknown(moments, nativeName, names);
     return null;
   }
-  if (event.isTurnEnd) report.warn("hook.stop_is_session_end", at, { part: "key" });
-  if (isExtension(event.hook) && dialect !== "mcp") {
-    const message = `${shown(nativeName)} is fired by this host alone`;
-    report.warn("hook.extension_event", at, { message, part: "key" });
-  }
-  return event;
+  const reason = why ?? `${title} has no such moment`;
+  const message = `Hooks at ${shown(nativeName)} are left out: ${reason}`;
+  report.warn("hook.event_elsewhere", at, { message, part: "key" });
+  leave(nativeName, message);
+  return null;
 }
 
 /** Reads an entry, or a group of entries behind one matcher, as Claude Code writes them. */
@@ -71,11 +116,17 @@ function readItem(
   { report }: Fields,
   item: unknown,
   path: DocumentPath,
-  context: Omit<EntryContext, "family" | "matcher">,
+  context: Omit<EntryContext, "matcher">,
+  unused: UnusedHook[],
 ): FileHook[] {
-  const { dialect } = context;
-  const isGroup = isMap(item) && (Array.isArray(item["hooks"]) || dialect === "claude" || dialect === "plugin");
-  if (!isGroup) return [readEntry(item, path, report, { ...context, family: "flat" }) ?? []].flat();
+  const read = (value: unknown, at: DocumentPath, own: EntryContext): FileHook[] => {
+    const found = readEntry(value, at, report, own);
+    if (found && "unused" in found) unused.push(found.unused);
+    return found && "hook" in found ? [found.hook] : [];
+  };
+  const { shape } = DIALECTS[context.dialect].entry;
+  const isGroup = isMap(item) && (shape === "nested" || (shape === "both" && Array.isArray(item["hooks"])));
+  if (!isGroup) return read(item, path, context);
   const group = new Fields(item, path, report);
   const matcher = group.get("matcher", TEXT);
   const { hooks } = item;
@@ -86,6 +137,6 @@ function readItem(
     });
     return [];
   }
-  const shared = { ...context, family: "nested" as const, ...(matcher !== undefined && { matcher }) };
-  return hooks.flatMap((entry, index) => readEntry(entry, [...path, "hooks", index], report, shared) ?? []);
+  const shared = { ...context, ...(matcher !== undefined && { matcher }) };
+  return hooks.flatMap((entry, index) => read(entry, [...path, "hooks", index], shared));
 }

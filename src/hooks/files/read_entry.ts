@@ -1,34 +1,27 @@
 /**
- * One command hook as a file writes it. Both families of files share this and differ in their keys.
+ * One hook as a file writes it, by the keys of its dialect.
  *
  * @module
  */
 import { type DocumentReport, formatPath } from "../../core/documents/document_report.ts";
-import { Fields, FLAG, NUMBER, SOME_TEXT, TEXT } from "../../core/documents/fields.ts";
+import { Fields, FLAG, LIST, NUMBER, SOME_TEXT, TEXT } from "../../core/documents/fields.ts";
 import type { DocumentPath } from "../../core/documents/places.ts";
 import { defined } from "../../core/values/plain_data.ts";
 import { shown } from "../../core/values/shown_value.ts";
-import type { NativeEvent } from "./event_names.ts";
+import { type CommandDialect, DIALECTS } from "./dialects/all.ts";
+import type { DialectEvent, DialectSpec, EntryKeys } from "./dialects/types.ts";
+import { readAction } from "./read_action.ts";
 import { shellWord } from "./shell_words.ts";
-import type { FileHook, HookCommands, HookDialect } from "./types.ts";
+import type { FileHook, HookCommands, UnusedHook } from "./types.ts";
 
 /** Keys that this host adds to the native formats. */
 const ADDED = ["priority", "advisory", "onFailure"];
-const SHARED = ["type", "command", "timeout", "env", "cwd", "matcher", "description", ...ADDED];
-const KEYS: Readonly<Record<"flat" | "nested", readonly string[]>> = {
-  flat: [...SHARED, "bash", "powershell", "timeoutSec", "windows", "linux", "osx", "comment"],
-  nested: [...SHARED, "args", "shell", "async", "statusMessage", "once"],
-};
-/** Types of Claude Code that are no commands: they need a model, a server or the network. */
-const OTHER_TYPES = ["prompt", "agent", "http", "mcp_tool"];
-
-/** Timeout of a hook without one, by the documents of its dialect. */
-const DEFAULT_TIMEOUT_MS: Readonly<Record<Exclude<HookDialect, "mcp">, number>> = {
-  copilot: 30_000,
-  agent: 30_000,
-  claude: 60_000,
-  plugin: 60_000,
-};
+/** Keys that all agents have, or that other agents' files carry along. */
+const SHARED = ["type", "matcher", "command", "args", "shell", "async", "if", ...ADDED];
+/** Keys of types that are no commands. */
+const OF_TYPES = ["url", "headers", "allowedEnvVars", "server", "tool", "input", "prompt", "model"];
+/** Types of any agent: one that a dialect does not have is left out, one that nobody has is a mistake. */
+const TYPES = ["prompt", "agent", "http", "mcp_tool"];
 
 /** Upper bound for every hook: an agent that waits longer looks dead. */
 const MAX_SECONDS = 600;
@@ -37,103 +30,168 @@ const MAX_SECONDS = 600;
 export interface EntryContext {
   /** The file as people know it, below its folder. */
   readonly name: string;
-  readonly dialect: Exclude<HookDialect, "mcp">;
-  /** The set of its keys: those of `.github/hooks`, or those inside a matcher group of Claude Code. */
-  readonly family: "flat" | "nested";
+  readonly dialect: CommandDialect;
   /** Name of the moment as written. */
   readonly nativeName: string;
-  readonly event: NativeEvent;
+  readonly event: DialectEvent;
   /** Matcher of the group around it. */
   readonly matcher?: string;
   /** The agent it is for, or null for all. */
   readonly agent: string | null;
 }
 
-/** Reads one entry; null when it is no command hook, and then the report has the reason. */
+/** An entry that was read: a hook, one that cannot run here, or nothing once the report has the reason. */
+export type EntryRead = { readonly hook: FileHook } | { readonly unused: UnusedHook } | null;
+
+/** Reads one entry. */
 export function readEntry(
   value: unknown,
   path: DocumentPath,
   report: DocumentReport,
-  { name, dialect, family, nativeName, event, agent, ...group }: EntryContext,
-): FileHook | null {
+  context: EntryContext,
+): EntryRead {
+  const { name, dialect, nativeName, event, agent } = context;
+  const spec = DIALECTS[dialect];
   const entry = new Fields(value, path, report);
-  if (!entry.isMap || !isCommand(entry)) return null;
-  entry.expectKeys(KEYS[family], "warn");
-  const commands = family === "flat" ? flatCommands(entry) : nestedCommand(entry);
-  if (Object.keys(commands).length === 0) {
-    const hint = family === "flat" ? 'Write "bash" or "command"' : 'Write "command"';
+  if (!entry.isMap) return null;
+  const where = formatPath(path);
+  const id = `${name}:${where.replace(/^hooks\./, "")}`;
+  const { line } = report.placeOf(path, "value");
+  const unused = (reason: string): EntryRead => ({ unused: { id, line, reason } });
+  const type = typeOf(entry, spec);
+  if (type === null) return null;
+  if ("leftOut" in type) return unused(type.leftOut);
+  entry.expectKeys(keysOf(spec.entry), "warn");
+  warnOfUndone(entry, spec.entry);
+  const action = type.is === "command" ? null : readAction(entry, type.is);
+  if (type.is !== "command" && action === null) return null;
+  const never = action === null ? null : neverAt(action.type, event);
+  if (never !== null) return unused(never);
+  const commands = action ? {} : commandsOf(entry, spec.entry);
+  if (action === null && Object.keys(commands).length === 0) {
+    const hint = spec.entry.shape === "nested" ? 'Write "command"' : 'Write "bash" or "command"';
     report.error("hook.no_command", path, { hint });
   }
+  const condition = entry.get("if", SOME_TEXT);
+  if (condition !== undefined && event.matches !== "tool") {
+    return unused(`It has an "if", and hooks with one run at calls of tools only`);
+  }
   const flag = (key: string): boolean => entry.data[key] === null ? false : entry.get(key, FLAG) ?? false;
-  const cwd = entry.get("cwd", SOME_TEXT);
-  const matcher = entry.get("matcher", TEXT) ?? group.matcher;
+  const cwd = spec.entry.cwd === undefined ? undefined : entry.get(spec.entry.cwd, SOME_TEXT);
+  const matcher = entry.get("matcher", TEXT) ?? context.matcher;
   const priority = entry.get("priority", NUMBER);
-  const onFailure = entry.choice("onFailure", ["pass", "block"], "wrong_type");
-  const where = formatPath(path);
-  return {
-    id: `${name}:${where.replace(/^hooks\./, "")}`,
+  const isClosed = dialect === "cursor" && flag("failClosed");
+  const onFailure = entry.choice("onFailure", ["pass", "block"], "wrong_type") ?? (isClosed ? "block" : undefined);
+  const isAll = matcher === "" || matcher === "*" || matcher === "**";
+  const hook: FileHook = {
+    id,
     hook: event.hook,
     nativeName,
     dialect,
     file: report.file,
-    line: report.placeOf(path, "value").line,
+    line,
     path: where,
     commands,
-    env: envOf(entry),
-    timeoutMs: timeoutOf(
-      entry,
-      family === "flat" ? ["timeoutSec", "timeout"] : ["timeout"],
-      DEFAULT_TIMEOUT_MS[dialect],
-    ),
-    background: flag("async"),
+    env: spec.entry.env === undefined ? {} : envOf(entry, spec.entry.env),
+    timeoutMs: timeoutOf(entry, spec, event, action?.type),
+    background: flag("async") || flag("asyncRewake"),
     agent,
     advisory: flag("advisory"),
-    ...defined({ cwd, priority, onFailure, matcher: matcher === "" || matcher === "*" ? undefined : matcher }),
+    ...(action && { action }),
+    ...defined({ condition, cwd, priority, onFailure, matcher: isAll ? undefined : matcher }),
   };
+  return { hook };
 }
 
-function isCommand(entry: Fields): boolean {
-  const { type } = entry.data;
-  if (type === "command") return true;
-  if (typeof type === "string" && OTHER_TYPES.includes(type)) {
-    const message = `A hook of type ${shown(type)} is left out: only commands run here`;
-    entry.report.warn("hook.type_unsupported", entry.at("type"), { message });
-    return false;
+function keysOf(keys: EntryKeys): string[] {
+  const { bash, powershell, command, program, timeout, idle, types } = keys;
+  const own = [bash, powershell, command, program, timeout, idle, Object.keys(keys.undone ?? {})].flat();
+  const others = Object.values(types).includes("runs") ? OF_TYPES : [];
+  const places = [keys.cwd, keys.env].filter((key) => key !== undefined);
+  return [...new Set([...SHARED, ...own, ...others, ...places])];
+}
+
+/** Returns why an action never runs at a moment, there or here, or null. */
+function neverAt(type: string, { hook, exit2 }: DialectEvent): string | null {
+  if (type === "http" && hook === "SessionStart") return 'Hooks of type "http" do not run at the start of a session';
+  const isQuestion = type === "prompt" || type === "agent";
+  if (!isQuestion || exit2 === "block" || exit2 === "tell") return null;
+  return `Hooks of type "${type}" do not run at this moment: nothing would follow from the answer`;
+}
+
+/** Returns the type of an entry, or why it is left out; null once the report has a mistake. */
+function typeOf(
+  entry: Fields,
+  { entry: { type: usual, types }, title }: DialectSpec,
+): { readonly is: string } | { readonly leftOut: string } | null {
+  const type = entry.data["type"] ?? usual;
+  if (type === "command") return { is: "command" };
+  const known = typeof type === "string" && Object.hasOwn(types, type) ? types[type] : undefined;
+  if (known === "runs") return { is: String(type) };
+  if (known !== undefined || (typeof type === "string" && TYPES.includes(type))) {
+    const leftOut = `A hook of type ${shown(type)} is left out: ${known ?? `${title} has no such hooks`}`;
+    entry.report.warn("hook.type_unsupported", entry.at("type"), { message: leftOut });
+    return { leftOut };
   }
-  const message = type === undefined ? "A hook has no type" : `${shown(type)} is no type of hook`;
-  const hint = 'Write "type": "command"';
-  entry.error(type === undefined ? "missing_field" : "type_unknown", "type", { message, hint });
-  return false;
+  const isMissing = type === null || type === undefined;
+  const message = isMissing ? "A hook has no type" : `${shown(type)} is no type of hook`;
+  entry.error(isMissing ? "missing_field" : "type_unknown", "type", { message, hint: 'Write "type": "command"' });
+  return null;
 }
 
-function flatCommands(entry: Fields): HookCommands {
-  const bash = entry.get("bash", SOME_TEXT) ?? entry.get("linux", SOME_TEXT);
-  const powershell = entry.get("powershell", SOME_TEXT) ?? entry.get("windows", SOME_TEXT);
-  const command = entry.get("command", SOME_TEXT);
-  return defined({ bash, powershell, command });
-}
-
-/** Returns a command of Claude Code: shell text, or words that no shell takes apart. */
-function nestedCommand(entry: Fields): HookCommands {
-  const { command, args, shell } = entry.data;
-  const isPlain = !Array.isArray(command) && args === undefined;
-  const words = [command, args ?? []].flat();
-  let script: string | undefined;
-  if (isPlain) script = entry.get("command", SOME_TEXT);
-  else if ((args === undefined || args === null || Array.isArray(args)) && words.every(isWord)) {
-    script = words.map(shellWord).join(" ");
-  } else {
-    const message = "A command is neither a text nor a list of texts";
-    entry.error("wrong_type", Array.isArray(args ?? []) ? "command" : "args", { message });
+function warnOfUndone(entry: Fields, { undone = {} }: EntryKeys): void {
+  for (const [key, reason] of Object.entries(undone)) {
+    if (!entry.has(key)) continue;
+    const message = `The key ${shown(key)} is not read: ${reason}`;
+    entry.report.warn("hook.unknown_key", entry.at(key), {
+      message,
+      hint: "Leave it: other hosts read it",
+      part: "key",
+    });
   }
-  if (script === undefined) return {};
-  return shell === "powershell" ? { powershell: script } : { bash: script };
+}
+
+/** Returns the commands of an entry by their shells: shell text, or words that no shell takes apart. */
+function commandsOf(entry: Fields, keys: EntryKeys): HookCommands {
+  const first = (names: readonly string[]): string | undefined => {
+    const key = names.find((name) => entry.has(name));
+    return key === undefined ? undefined : entry.get(key, SOME_TEXT);
+  };
+  const { shell, args } = entry.data;
+  const program = keys.program.find((name) => entry.has(name)) ?? keys.command[0]!;
+  const isWords = Array.isArray(entry.data[program]) || (args !== undefined && entry.has(program));
+  const words = isWords ? wordsOf(entry, program) : undefined;
+  const command = words ?? (isWords ? undefined : first(keys.command));
+  const powershell = first(keys.powershell);
+  if (shell === "powershell") return defined({ powershell: powershell ?? command });
+  const isNested = keys.shape === "nested";
+  return defined({
+    bash: first(keys.bash) ?? (isNested ? command : undefined),
+    powershell,
+    command: isNested ? undefined : command,
+  });
+}
+
+/** Returns a program and its arguments as shell text. */
+function wordsOf(entry: Fields, key: string): string | undefined {
+  const { args = null } = entry.data;
+  const words = [entry.data[key], args ?? []].flat();
+  if ((args === null || LIST.fits(args)) && words.every(isWord)) return words.map(filledWord).join(" ");
+  const message = "A command is neither a text nor a list of texts";
+  entry.error("wrong_type", Array.isArray(args ?? []) ? key : "args", { message });
+  return undefined;
+}
+
+/** A word in which nothing is the shell's to read but the folders that Claude Code fills in itself. */
+function filledWord(word: string): string {
+  const parts = word.split(/(\$\{CLAUDE_(?:PROJECT_DIR|PLUGIN_ROOT|PLUGIN_DATA)\})/).filter((part) => part !== "");
+  return parts.map((part) => part.startsWith("${CLAUDE_") ? `"${part}"` : shellWord(part)).join("");
 }
 
 const isWord = (word: unknown): word is string => typeof word === "string" && word !== "";
 
-function envOf(entry: Fields): Record<string, string> {
-  const env = entry.fields("env");
+function envOf(entry: Fields, key: string): Record<string, string> {
+  const env = entry.fields(key);
   return Object.fromEntries(
     Object.entries(env.data).flatMap(([name, value]): [string, string][] => {
       if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name) || name.startsWith("LD_")) {
@@ -147,25 +205,34 @@ function envOf(entry: Fields): Record<string, string> {
   );
 }
 
-/** Returns the timeout of an entry in milliseconds. Files give seconds, and absurd values are warned of (X-16). */
-function timeoutOf(entry: Fields, keys: readonly string[], defaultMs: number): number {
+/** Questions to a model take less time than programs may. */
+const TYPE_TIMEOUTS: Readonly<Record<string, number>> = { prompt: 30_000, agent: 60_000 };
+
+/** Returns the timeout of an entry in milliseconds. Absurd values are warned of (X-16). */
+function timeoutOf(entry: Fields, spec: DialectSpec, event: DialectEvent, type = "command"): number {
+  const { timeout: keys, unitMs } = spec.entry;
+  const defaultMs = TYPE_TIMEOUTS[type] ?? event.timeoutMs ?? spec.timeoutMs;
+  const maxMs = event.maxTimeoutMs ?? MAX_SECONDS * 1000;
   const key = keys.find((name) => entry.has(name));
   if (key === undefined) return defaultMs;
-  const seconds = entry.data[key];
+  const given = entry.data[key];
+  const unit = unitMs === 1 ? "milliseconds" : "seconds";
   const warn = (message: string, hint: string): void =>
     entry.report.warn("hook.timeout_absurd", entry.at(key), { message, hint });
-  if (typeof seconds !== "number" || seconds <= 0) {
-    entry.error("timeout_invalid", key, { message: `A timeout is not a number of seconds above 0: ${shown(seconds)}` });
+  if (typeof given !== "number" || given <= 0) {
+    entry.error("timeout_invalid", key, { message: `A timeout is not a number of ${unit} above 0: ${shown(given)}` });
     return defaultMs;
   }
-  if (seconds > MAX_SECONDS) {
-    const isMs = seconds >= 1000 && Number.isInteger(seconds / 100);
-    const hint = `Write seconds, at most ${MAX_SECONDS}${isMs ? `; ${seconds} ms would be ${seconds / 1000}` : ""}`;
-    warn(`${seconds} seconds is longer than any hook gets: ${MAX_SECONDS} are used`, hint);
-    return MAX_SECONDS * 1000;
+  const ms = given * unitMs;
+  if (ms > maxMs) {
+    const isMs = unitMs !== 1 && given >= 1000 && Number.isInteger(given / 100);
+    const hint = `Write ${unit}, at most ${maxMs / unitMs}${isMs ? `; ${given} ms would be ${given / 1000}` : ""}`;
+    warn(`${given} ${unit} is longer than such a hook gets: ${maxMs / unitMs} are used`, hint);
+    return maxMs;
   }
-  if (seconds < 0.1) {
-    warn(`${seconds} seconds is less than a shell takes to start`, "Write seconds: 1 is the least that makes sense");
+  if (ms < 100) {
+    const least = `1 second is the least that makes sense, ${1000 / unitMs} in ${unit}`;
+    warn(`${given} ${unit} is less than a shell takes to start`, `Write ${unit}: ${least}`);
   }
-  return Math.max(1, seconds * 1000);
+  return Math.max(1, ms);
 }

@@ -8,11 +8,20 @@ import { defined } from "../../core/values/plain_data.ts";
 import type { PortableHookName } from "../engine/types.ts";
 
 /**
- * The kind of a file: `copilot` is `.github/hooks/*.json` and `~/.copilot/hooks/*.json`, `claude` is
- * `.claude/settings*.json`, `plugin` is `hooks/hooks.json` of a plugin, `agent` is the front matter of `*.agent.md`,
- * `mcp` is the hook map of `mcp.json`.
+ * The kind of a file, after the agent that it was written for; `plugin` is `hooks/hooks.json` of a plugin of Claude
+ * Code, `agent` is the front matter of `*.agent.md`, `mcp` is the hook map of `mcp.json`.
  */
-export type HookDialect = "copilot" | "claude" | "plugin" | "agent" | "mcp";
+export type HookDialect =
+  | "copilot"
+  | "claude"
+  | "plugin"
+  | "agent"
+  | "codex"
+  | "cursor"
+  | "gemini"
+  | "windsurf"
+  | "opencode"
+  | "mcp";
 
 /** A command in the shells it is written for. */
 export interface HookCommands {
@@ -38,19 +47,48 @@ export interface HookPlace {
   readonly path: string;
 }
 
-/** One command hook of a file. */
+/** A hook that is no command: a request, a tool of an MCP server, or a question to a model. */
+export type HookAction =
+  | {
+    readonly type: "http";
+    readonly url: string;
+    /** As written, with `$NAME` for variables of {@link allowedEnvVars}. */
+    readonly headers: Readonly<Record<string, string>>;
+    readonly allowedEnvVars: readonly string[];
+  }
+  | {
+    readonly type: "mcp_tool";
+    readonly server: string;
+    readonly tool: string;
+    /** Arguments, with `${path}` for fields of the event. */
+    readonly input: Readonly<Record<string, unknown>>;
+  }
+  | {
+    readonly type: "prompt" | "agent";
+    /** The question, with `$ARGUMENTS` for the event. */
+    readonly prompt: string;
+    readonly model?: string;
+    /** Whether a no is fed back to the model instead of ending the turn. */
+    readonly continueOnBlock: boolean;
+  };
+
+/** One hook of a file: a command, or another {@link HookAction}. */
 export interface FileHook extends HookPlace {
   /** The file below its folder, and the path in it. */
   readonly id: string;
   /** The dialect of the file it is in. */
-  readonly dialect: HookDialect;
-  /** Shell text for each shell; at least one. */
+  readonly dialect: Exclude<HookDialect, "mcp">;
+  /** Shell text for each shell; at least one, unless it has an {@link action}. */
   readonly commands: HookCommands;
+  /** What it does, when it is no command. */
+  readonly action?: HookAction;
+  /** A permission rule of Claude Code that a tool call must fit, as `if` gives it. */
+  readonly condition?: string;
   /** Folder it runs in, as written; absent: the project's. */
   readonly cwd?: string;
   /** Variables it gets besides the host's. */
   readonly env: Readonly<Record<string, string>>;
-  /** Default: by the dialect, 30 or 60 seconds. */
+  /** Default: by the dialect and the moment. */
   readonly timeoutMs: number;
   /** The tools, or the causes of the moment, that it is for; absent: all. */
   readonly matcher?: string;
@@ -69,14 +107,14 @@ export interface FileHook extends HookPlace {
 /** A command hook whose failure blocks, with all that is needed to block in its place when its file is gone. */
 export type HookGate = Pick<
   FileHook,
-  "id" | "hook" | "nativeName" | "dialect" | "matcher" | "agent" | "priority" | "line"
+  "id" | "hook" | "nativeName" | "dialect" | "matcher" | "condition" | "agent" | "priority" | "line"
 >;
 
 /** Returns the hooks that block when they fail. One that only advises blocks nothing. */
 export function gatesIn(hooks: readonly FileHook[]): HookGate[] {
   return hooks.filter(({ onFailure, advisory }) => onFailure === "block" && !advisory).map((gate) => {
-    const { id, hook, nativeName, dialect, matcher, agent, priority, line } = gate;
-    return { id, hook, nativeName, dialect, agent, line, ...defined({ matcher, priority }) };
+    const { id, hook, nativeName, dialect, matcher, condition, agent, priority, line } = gate;
+    return { id, hook, nativeName, dialect, agent, line, ...defined({ matcher, condition, priority }) };
   });
 }
 
@@ -98,6 +136,16 @@ export interface McpServerEntry {
   readonly env: Readonly<Record<string, string>>;
 }
 
+/** A hook, or all hooks of a moment, that a file has and that cannot run here. */
+export interface UnusedHook {
+  /** The file below its folder, and the path in it. */
+  readonly id: string;
+  /** Line in the file, from 1. */
+  readonly line: number;
+  /** Why it does not run, as a sentence. */
+  readonly reason: string;
+}
+
 /** The content of a hook file, whatever its dialect. */
 export interface ParsedHookFile {
   /** Absolute path of the file. */
@@ -110,6 +158,8 @@ export interface ParsedHookFile {
   readonly tools: readonly McpHook[];
   /** The MCP servers it names; absent: none. */
   readonly servers?: readonly McpServerEntry[];
+  /** Its hooks that cannot run here; absent: none. */
+  readonly unused?: readonly UnusedHook[];
   /** Entries that are allowed and look like slips. */
   readonly warnings: readonly DocumentIssue[];
 }

@@ -139,6 +139,7 @@ test("every setting that commands know is one that hosts read, and holds what th
     "hooks.readable": ["/srv"],
     "hooks.writable": ["/srv"],
     "hooks.env": ["LANG"],
+    "hooks.plugins": ["/srv/plugin"],
     "hooks.disable": ["a"],
     "hooks.turn_markers": ["<turn>"],
     "hooks.surface": "cloud",

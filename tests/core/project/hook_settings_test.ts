@@ -18,6 +18,7 @@ env = ["APPINSIGHTS_CONNECTION_STRING"]
 git_writable = true
 agent_hooks = true
 surface = "cloud"
+plugins = ["/srv/plugin"]
 disable = [".github/hooks/a.json"]
 turn_markers = ["<turn>"]
 unsandboxed = false
@@ -30,6 +31,7 @@ unsandboxed = false
     git_writable: true,
     agent_hooks: true,
     surface: "cloud",
+    plugins: ["/srv/plugin"],
     disable: [".github/hooks/a.json"],
     turn_markers: ["<turn>"],
   });

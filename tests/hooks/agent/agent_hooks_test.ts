@@ -357,3 +357,14 @@ test("B-004 nobody is asked about a call that is blocked, asked about by none, o
   assert.deepEqual([blocked, blockedBy], [true, "asks"]);
   assert.equal(reason, "It needs a person's yes, and nobody is asked here: sure?");
 });
+
+test("N-038 details of a loop are details of every event, under those of the event itself", async () => {
+  const { engine, events } = recorded();
+  const hooks = agentHooks(engine, { session: "ses_1", details: { model: "large", source: "startup" } });
+  await hooks.onStart({ source: "resume" });
+  await hooks.beforeTool("shell", {});
+  assert.deepEqual(events.map(({ details }) => details), [
+    { model: "large", source: "resume" },
+    { model: "large", source: "startup" },
+  ]);
+});

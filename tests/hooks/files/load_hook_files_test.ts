@@ -84,7 +84,7 @@ test("B-018 each hook and each file can be switched off by the operator alone", 
 test("B-018 a broken file is reported with its place, and the others go on", async (t) => {
   const repo = await hookRepo(t, {
     ".github/hooks/a.json": guard("a"),
-    ".github/hooks/b.json": "{\n // broken\n}",
+    ".github/hooks/b.json": "{\n // broken\n",
     ".github/hooks/c.json": '{"version": 1, "hooks": {"preTooluse": []}}',
   });
   await symlink("/etc/hostname", `${repo.dir}/.github/hooks/d.json`);
@@ -94,7 +94,7 @@ test("B-018 a broken file is reported with its place, and the others go on", asy
   const { files, errors } = await load(repo);
   assert.deepEqual(files.map(({ name }) => name), [".github/hooks/a.json"]);
   assert.deepEqual(errors.map(({ code, file, line }) => [code, file.slice(-6), line]), [
-    ["hook.json_comment", "b.json", 2],
+    ["hook.json_syntax", "b.json", 3],
     ["hook.unknown_event", "c.json", 1],
     ["hook.outside", "d.json", 1],
     ["hook.unreadable", "e.json", 1],

@@ -98,9 +98,10 @@ test("B-008 .claude/settings.json gives the commands of its matcher groups, and 
 });
 
 test("B-008 words of a command that no shell is to take apart are quoted", async () => {
-  const words = { type: "command", command: "node", args: ["a b.js", "it's", "$HOME"] };
+  const words = { type: "command", command: "node", args: ["a b.js", "it's", "$HOME", "${CLAUDE_PLUGIN_ROOT}/x y.js"] };
   const { hooks } = await claude({ PreToolUse: [{ hooks: [words] }] });
-  assert.equal(hooks[0]?.commands.bash, String.raw`node 'a b.js' 'it'\''s' '$HOME'`);
+  const root = '"${CLAUDE_PLUGIN_ROOT}"';
+  assert.equal(hooks[0]?.commands.bash, String.raw`node 'a b.js' 'it'\''s' '$HOME' ${root}'/x y.js'`);
 });
 
 test("B-008 disableAllHooks switches the hooks of its file off and says so", async () => {
@@ -217,7 +218,8 @@ test("X-16 absurd timeouts are linted and bounded, and what is no time is refuse
 test("X-16 each dialect has its documented default", async () => {
   assert.equal((await copilot({ preToolUse: [run({})] })).hooks[0]?.timeoutMs, 30_000);
   const group = { hooks: [{ type: "command", command: "x" }] };
-  assert.equal((await claude({ PreToolUse: [group] })).hooks[0]?.timeoutMs, 60_000);
+  const { hooks } = await claude({ PreToolUse: [group], UserPromptSubmit: [group], SessionEnd: [group] });
+  assert.deepEqual(hooks.map(({ timeoutMs }) => timeoutMs), [600_000, 30_000, 1_500]);
 });
 
 test("B-007 everything wrong with a file is reported at once, each with line, path and hint", async () => {
@@ -225,7 +227,7 @@ test("B-007 everything wrong with a file is reported at once, each with line, pa
     preTooluse: [],
     beforeShellExecution: [],
     postToolUse: [
-      { bash: "x" },
+      { type: 3, bash: "x" },
       run({ type: "script" }),
       { type: "command" },
       run({ bash: 1 }),
@@ -238,29 +240,39 @@ test("B-007 everything wrong with a file is reported at once, each with line, pa
   assert.deepEqual(await issuesOf(copilot(hooks)), [
     "4 hook.unknown_event hooks.preTooluse",
     "5 hook.unknown_event hooks.beforeShellExecution",
-    "7 hook.missing_field hooks.postToolUse[0].type",
-    "11 hook.type_unknown hooks.postToolUse[1].type",
-    "14 hook.no_command hooks.postToolUse[2]",
-    "17 hook.no_command hooks.postToolUse[3]",
-    "19 hook.wrong_type hooks.postToolUse[3].bash",
-    "25 hook.env_invalid hooks.postToolUse[4].env.LD_PRELOAD",
-    "26 hook.wrong_type hooks.postToolUse[4].env.OK",
-    "32 hook.wrong_type hooks.postToolUse[5].cwd",
-    "34 hook.wrong_type hooks.postToolUse[6]",
-    "36 hook.wrong_type hooks.sessionStart",
+    "8 hook.type_unknown hooks.postToolUse[0].type",
+    "12 hook.type_unknown hooks.postToolUse[1].type",
+    "15 hook.no_command hooks.postToolUse[2]",
+    "18 hook.no_command hooks.postToolUse[3]",
+    "20 hook.wrong_type hooks.postToolUse[3].bash",
+    "26 hook.env_invalid hooks.postToolUse[4].env.LD_PRELOAD",
+    "27 hook.wrong_type hooks.postToolUse[4].env.OK",
+    "33 hook.wrong_type hooks.postToolUse[5].cwd",
+    "35 hook.wrong_type hooks.postToolUse[6]",
+    "37 hook.wrong_type hooks.sessionStart",
   ]);
 });
 
-test("B-007 a version other than 1 is refused", async () => {
-  const parse = (text: string) => issuesOf(parseHookFile(text, { file: COPILOT }));
-  assert.deepEqual(await parse('{ "hooks": {} }'), ["1 hook.missing_field version"]);
-  assert.deepEqual(await parse('{ "version": 2, "hooks": {} }'), ["1 hook.version_unknown version"]);
+test("N-038 a .github/hooks file needs no version, and one other than 1 is refused", async () => {
+  const parse = (text: string) => parseHookFile(text, { file: COPILOT });
+  const hooks = { SessionStart: [run({})] };
+  assert.equal((await parse(JSON.stringify({ hooks }))).hooks.length, 1);
+  assert.deepEqual(await issuesOf(parse('{ "version": 2, "hooks": {} }')), ["1 hook.version_unknown version"]);
 });
 
-test("B-007 JSON with comments is refused with a message that says so", async () => {
-  for (const text of ['{\n // no\n "version": 1}', '{\n /* no */ "version": 1}', '{\n # no\n "version": 1}']) {
-    assert.deepEqual(await issuesOf(parseHookFile(text, { file: COPILOT })), ["2 hook.json_comment "]);
+test("B-007 JSON with comments is refused with a message that says so where its agent reads none", async () => {
+  for (const text of ['{\n // no\n "hooks": {}}', '{\n /* no */ "hooks": {}}', '{\n # no\n "hooks": {}}']) {
+    assert.deepEqual(await issuesOf(parseHookFile(text, { file: CLAUDE })), ["2 hook.json_comment "]);
   }
+});
+
+test("N-038 comments and last commas stand in .github/hooks files, as VS Code reads them", async () => {
+  const text = `{ // Ours
+    "hooks": { "PreToolUse": [{ "type": "command", "command": "./x.sh", },], /* no more */ },
+  }`;
+  assert.deepEqual((await parseHookFile(text, { file: COPILOT })).hooks.map(({ nativeName }) => nativeName), [
+    "PreToolUse",
+  ]);
 });
 
 test("B-007 JSON that cannot be read is refused at its place", async () => {
@@ -278,21 +290,37 @@ test("B-007 JSON that cannot be read is refused at its place", async () => {
     ["[".repeat(100_000), "1 hook.too_deep "],
   ];
   for (const [text, issue] of texts) {
-    assert.deepEqual(await issuesOf(parseHookFile(text, { file: COPILOT })), [issue], text.slice(0, 40));
+    assert.deepEqual(await issuesOf(parseHookFile(text, { file: CLAUDE })), [issue], text.slice(0, 40));
   }
 });
 
-test("B-007 hooks of other types and keys nobody reads are left out with a warning", async () => {
+test("N-038 moments, types and keys that do nothing here are left out, each with the reason", async () => {
   const group = {
-    hooks: [{ type: "prompt", prompt: "Is it safe?" }, { type: "command", command: "x", if: "Bash(rm *)" }],
+    hooks: [
+      { type: "command", command: "x", retries: 3 },
+      { type: "command", command: "x", asyncRewake: true },
+    ],
   };
-  const { hooks } = await claude({ PreToolUse: [group] });
-  assert.equal(hooks.length, 1);
-  assert.deepEqual(await warningsOf(claude({ Notification: [], PreToolUse: [group] })), [
+  const parsed = await claude({ Notification: [], PreToolUse: [group] });
+  assert.deepEqual(parsed.hooks.map(({ background }) => background), [false, true]);
+  assert.deepEqual(parsed.warnings.map(({ line, code, path }) => `${line} ${code} ${path}`), [
     "3 hook.event_elsewhere hooks.Notification",
-    "8 hook.type_unsupported hooks.PreToolUse[0].hooks[0].type",
-    "14 hook.unknown_key hooks.PreToolUse[0].hooks[1].if",
+    "10 hook.unknown_key hooks.PreToolUse[0].hooks[0].retries",
+    "15 hook.unknown_key hooks.PreToolUse[0].hooks[1].asyncRewake",
   ]);
+  assert.deepEqual(parsed.unused?.map(({ id, line }) => [id, line]), [[`${CLAUDE}:Notification`, 3]]);
+  const prompt = await copilot({ preToolUse: [{ type: "prompt", prompt: "Is it safe?" }] });
+  assert.deepEqual([prompt.hooks, prompt.unused?.length], [[], 1]);
+  assert.match(prompt.unused?.[0]?.reason ?? "", /^A hook of type "prompt" is left out: it would be submitted/);
+});
+
+test("N-038 a hook of Claude Code with an if is for calls of tools: at another moment it never runs, and that is said", async () => {
+  const group = { hooks: [{ type: "command", command: "x", if: "Bash(rm *)" }] };
+  const { hooks, unused, warnings } = await claude({ PreToolUse: [group], Stop: [group], SessionStart: [group] });
+  assert.deepEqual(hooks.map(({ nativeName, condition }) => [nativeName, condition]), [["PreToolUse", "Bash(rm *)"]]);
+  assert.deepEqual(unused?.map(({ id }) => id.split(":")[1]), ["Stop[0].hooks[0]", "SessionStart[0].hooks[0]"]);
+  assert.match(unused?.[0]?.reason ?? "", /"if".*calls of tools/);
+  assert.deepEqual(warnings.map(({ code }) => code), ["hook.stop_is_session_end"]);
 });
 
 test("B-003 moments that only this host fires are taken, with a warning", async () => {
@@ -314,10 +342,18 @@ test("B-018 a hook says whether it enforces or advises, what its failure means a
   ]);
 });
 
-test("B-018 a matcher that could stall or cannot be read is refused with its file", async () => {
-  const group = (matcher: string) => [{ matcher, hooks: [{ type: "command", command: "x" }] }];
-  assert.deepEqual((await claude({ PreToolUse: group("(a+)+$") })).hooks.length, 1);
+test("N-038 a matcher that could stall or cannot be read voids its hook and no other, unless the hook is a gate", async () => {
+  const group = (matcher: string, own: object = {}) => ({
+    matcher,
+    hooks: [{ type: "command", command: "x", ...own }],
+  });
+  assert.deepEqual((await claude({ PreToolUse: [group("(a+)+$")] })).hooks.length, 1);
   for (const matcher of ["(", "(a)\\1", "(?=x)"]) {
-    assert.match((await issuesOf(claude({ PreToolUse: group(matcher) })))[0] ?? "", /hook\.matcher_invalid/);
+    const { hooks, unused, warnings } = await claude({ PreToolUse: [group(matcher), group("Bash")] });
+    assert.deepEqual(hooks.map((hook) => hook.matcher), ["Bash"], matcher);
+    assert.match(unused?.[0]?.reason ?? "", /^Its matcher .* cannot be used: /, matcher);
+    assert.deepEqual(warnings.map(({ code, line }) => [code, line]), [["hook.matcher_invalid", 7]], matcher);
+    const gate = claude({ PreToolUse: [group(matcher, { onFailure: "block" })] });
+    assert.match((await issuesOf(gate))[0] ?? "", /hook\.matcher_invalid/, matcher);
   }
 });

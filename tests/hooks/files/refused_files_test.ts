@@ -14,7 +14,7 @@ async function issueOf(file: string, content: unknown): Promise<Issue> {
 }
 
 test("B-007 files of other programs are refused with what to do instead", async () => {
-  for (const file of [".cursor/hooks.json", "/r/.windsurf/hooks.json", "/r/.codex/hooks.json", "a.schema.json"]) {
+  for (const file of [".devin/hooks.v1.json", "/r/.zed/hooks.json", "/r/.vscode/settings.json", "a.schema.json"]) {
     const { code, message, hint } = await issueOf(file, { hooks: {} });
     assert.equal(code, "hook.unknown_dialect", file);
     assert.match(message, /^This file is .*, and no hook file that is read here$/, file);

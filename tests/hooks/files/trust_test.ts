@@ -5,7 +5,7 @@ import { withHomeLock } from "../../../src/core/files/file_lock.ts";
 import { lineDiff } from "../../../src/core/values/line_diff.ts";
 import { shellWords } from "../../../src/hooks/files/shell_words.ts";
 import { readTrust, trustHookFile } from "../../../src/hooks/files/trust_store.ts";
-import { canCage, guard, hookRepo } from "../../support/hook_repo.ts";
+import { canCage, guard, hookEvent, hookRepo } from "../../support/hook_repo.ts";
 
 const FILE = ".github/hooks/guard.json";
 
@@ -112,7 +112,7 @@ test("B-018 a script that changes after the hooks were read does not run", async
   const repo = await hookRepo(t, { [FILE]: guard("./check.sh"), "check.sh": SCRIPT });
   await repo.trust();
   const { registrations } = await repo.open();
-  const run = () => registrations[0]!.handler({} as never, { signal: new AbortController().signal } as never);
+  const run = () => registrations[0]!.handler(hookEvent(), { signal: new AbortController().signal } as never);
   await run();
   assert.equal(await readFile(`${repo.dir}/ran`, "utf8"), "ran\n");
   await repo.write("check.sh", "#!/bin/bash\necho evil >> ran\n");

@@ -9,11 +9,30 @@ import { asHostError, type HostError } from "../../../core/errors/host_error.ts"
 import type { Exit } from "../../../core/ports/ports.ts";
 import { hookFolder } from "../../files/hook_evidence.ts";
 import { type CommandRunnerOptions, programCageRequest } from "./hook_cage.ts";
-import type { CommandEnd, CommandRun, RunCommand } from "./types.ts";
+import { type CommandEnd, type CommandRun, type RunCommand, START_MS } from "./types.ts";
 
 // The command waits until the host has looked at the cage from outside: a line on stdin lets it go on. A shell reads
 // that line byte by byte, and leaves the rest of stdin to the command.
-const ENTER = `umask 022; printf '\\n'; IFS= read -r _ || exit 125; cd -- "$1" && exec /bin/bash -c "$2"`;
+//
+// Some runtimes give a process sockets for its standard streams, and a socket cannot be opened by name: scripts that say
+// `cat /dev/stdin` or `echo >/dev/stderr` would fail. So the command gets pipes, and programs that pour them on. When it
+// has ended, whatever it left running is ended first: it would keep the pipes open.
+const ENTER = `umask 022; printf '\\n'; IFS= read -r _ || exit 125; cd -- "$1" || exit
+exec 3>&1 4>&2
+exec > >(exec cat >&3); out=$!
+exec 2> >(exec cat >&4); err=$!
+before=(/proc/[0-9]*)
+/bin/bash -c "$2" < <(exec cat) 3>&- 4>&-; code=$?
+exec >&3 2>&4
+for pass in 1 2 3 4 5; do
+  left=
+  for place in /proc/[0-9]*; do
+    case " \${before[*]} " in *" $place "*) ;; *) kill -9 "\${place#/proc/}" && left=1 ;; esac
+  done 2>/dev/null
+  [ -n "$left" ] || break
+done
+wait $out $err
+exit $code`;
 
 /** Bytes of stdout a hook may print: a decision is small. */
 const MAX_STDOUT_BYTES = 1024 * 1024;
@@ -44,7 +63,7 @@ export function cagedRunner(options: CommandRunnerOptions): CommandRunner {
 
 /** Runs one command in its cage, from the making of the cage to the end of everything in it. */
 async function runInCage(
-  { hook, input, sealed, signal }: CommandRun,
+  { hook, input, sealed, signal, variables, writable = [], texts = {} }: CommandRun,
   options: CommandRunnerOptions,
 ): Promise<CommandEnd> {
   const { runtime } = options;
@@ -59,19 +78,30 @@ async function runInCage(
   const stderr = outputBuffer(MAX_STDERR_BYTES);
   const ending = options.signal ? AbortSignal.any([signal, options.signal]) : signal;
   const abort = (): void => end("aborted");
-  const cancelTimeout = runtime.clock.after(hook.timeoutMs, () => end("timeout"));
+  const timeUp = (): void => end("timeout");
+  // Its own time begins when the command does: to build a cage takes longer than some hooks may run.
+  let cancelTimeout = runtime.clock.after(hook.timeoutMs + START_MS, timeUp);
   ending.addEventListener("abort", abort, { once: true });
   if (ending.aborted) abort();
   try {
     const enter = ["/bin/bash", "--norc", "--noprofile", "-c", ENTER, "hook", hookFolder(hook, options.dir)];
-    const { env, origin, script } = hook;
-    const program = { name: "hook", command: [...enter, script], env, origin };
-    const request = await programCageRequest(program, sealed, options);
+    const { origin, script, env, root } = hook;
+    const program = {
+      name: "hook",
+      command: [...enter, script],
+      env: { ...env, ...variables },
+      origin,
+      writable,
+      ...(origin === "plugin" && { plugin: root }),
+    };
+    const request = await programCageRequest(program, { files: sealed, texts }, options);
     const listeners = { onStdout: stdout.add, onStdoutEnd: stdout.end, onStderr: stderr.add };
     caged = await CagedProcess.start(request, { runtime, ...listeners });
     if (ended !== "exit") void caged.kill();
     await stdout.first;
     const distrust = await letGo(caged, input);
+    cancelTimeout();
+    cancelTimeout = runtime.clock.after(hook.timeoutMs, timeUp);
     if (distrust !== null) void caged.kill();
     const { exit, fault } = await caged.ended;
     const failure = distrust ?? fault;

@@ -3,16 +3,17 @@
  *
  * @module
  */
-import { asHostError, type HostError } from "../../../core/errors/host_error.ts";
+import { asHostError, HostError } from "../../../core/errors/host_error.ts";
 import type { CoveredFile } from "../../files/hook_evidence.ts";
-import { hookFolder } from "../../files/hook_evidence.ts";
 import type { LoadedHook } from "../../files/load_hook_files.ts";
-import { turnEndOf } from "../../files/event_names.ts";
+import { turnEndIn } from "../../files/dialects/all.ts";
 import { eventFilter } from "../../files/matcher.ts";
 import type { HookEvent, HookRegistration, HookResponse } from "../../engine/types.ts";
-import { hookInput } from "./hook_input.ts";
+import type { ActionRun } from "../action/run_action.ts";
+import { hookInput, hookVariables } from "./hook_input.ts";
 import { hookAnswer } from "./hook_output.ts";
-import type { CommandEnd, RunCommand } from "./types.ts";
+import { type FindRunPlaces, runPlaces } from "./run_places.ts";
+import { type CommandEnd, type RunCommand, START_MS } from "./types.ts";
 
 /** A hook that may run, with the check that comes before each run. */
 export interface TrustedHook {
@@ -28,26 +29,54 @@ export interface RegistrationOptions {
   readonly dir: string;
   /** Runs a command, in a cage. */
   readonly runCommand: RunCommand;
+  /** Home of the operator, for paths in `if`. */
+  readonly userHome?: string | null;
   /** Called when a command has ended, before its answer is read. */
   readonly onEnd?: (hook: LoadedHook, end: CommandEnd) => void;
   /** Called when a background hook broke; the failure of any other rejects its handler. */
   readonly onBroken?: (hook: LoadedHook, error: HostError) => void;
 }
 
-/** Returns the registrations of hooks, in their order. */
+/** Longest time that the engine gives a handler. */
+const MAX_TIMEOUT_MS = 600_000;
+
+interface RunningOptions extends RegistrationOptions, RunMeans {
+  readonly signal: AbortSignal;
+  readonly firing: object;
+}
+
+/** Returns the registrations of hooks, in their order. There is no transcript, and no file for variables. */
 export async function hookFileRegistrations(
   hooks: readonly TrustedHook[],
   options: RegistrationOptions,
 ): Promise<HookRegistration[]> {
-  const wants = await eventFilter(hooks.map(({ hook }) => hook));
+  return await placedRegistrations(hooks, options, { places: runPlaces({ dir: options.dir }) });
+}
+
+/** Parts of runs that only the host itself has. */
+export interface RunMeans {
+  /** Places of runs beside the project. */
+  readonly places: FindRunPlaces;
+  /** Runs hooks that are no commands; absent: they fail. */
+  readonly runAction?: (run: ActionRun) => Promise<HookResponse | null>;
+}
+
+/** Like {@link hookFileRegistrations}, with places of runs beside the project. */
+export async function placedRegistrations(
+  hooks: readonly TrustedHook[],
+  options: RegistrationOptions,
+  means: RunMeans,
+): Promise<HookRegistration[]> {
+  const { dir, userHome: home = null } = options;
+  const wants = await eventFilter(hooks.map(({ hook }) => hook), { dir, home });
   return hooks.map((trusted): HookRegistration => {
     const { hook } = trusted;
     const { id, file, line, timeoutMs, priority, onFailure, advisory } = hook;
     return {
       hook: hook.hook,
-      ...turnEndOf(hook),
-      handler: (event, { signal }) => handle(trusted, event, { ...options, signal }),
-      timeoutMs,
+      ...turnEndIn(hook),
+      handler: (event, { signal, firing }) => handle(trusted, event, { ...options, ...means, signal, firing }),
+      timeoutMs: Math.min(timeoutMs + (hook.action ? 0 : START_MS), MAX_TIMEOUT_MS),
       ...(priority !== undefined && { priority }),
       ...(onFailure !== undefined && { onFailure }),
       advisory,
@@ -60,19 +89,25 @@ export async function hookFileRegistrations(
 async function handle(
   { hook, verify }: TrustedHook,
   event: HookEvent,
-  { dir, runCommand, onEnd, onBroken, signal }: RegistrationOptions & { readonly signal: AbortSignal },
+  { runCommand, runAction, onEnd, onBroken, signal, places, firing }: RunningOptions,
 ): Promise<HookResponse | null> {
   const sealed = await verify();
-  const input = hookInput(hook, event, hookFolder(hook, dir));
+  const { facts, ...own } = await places(hook, event, firing);
+  const input = hookInput(hook, event, facts);
+  if (hook.action) {
+    if (runAction) return await runAction({ hook, event, input, signal });
+    throw new HostError("hook.command_failed", `${hook.id} is no command, and only commands run here`);
+  }
+  const run = { hook, input, sealed, variables: hookVariables(hook, event, facts), ...own };
   if (hook.background) {
     // Nobody waits for it: it ends by itself or at its timeout, and closing the runner waits for that.
-    void runCommand({ hook, input, sealed, signal: new AbortController().signal }).then((end) => {
+    void runCommand({ ...run, signal: new AbortController().signal }).then((end) => {
       onEnd?.(hook, end);
-      hookAnswer(hook, end); // Its decision counts for nothing, but it may have failed.
+      hookAnswer(hook, end, event); // Its decision counts for nothing, but it may have failed.
     }).catch((error) => onBroken?.(hook, asHostError(error)));
     return null;
   }
-  const end = await runCommand({ hook, input, sealed, signal });
+  const end = await runCommand({ ...run, signal });
   onEnd?.(hook, end);
-  return hookAnswer(hook, end);
+  return hookAnswer(hook, end, event);
 }

@@ -34,6 +34,8 @@ export interface CommandRunnerOptions {
   readonly signal?: AbortSignal;
   /** Home of the operator, for hooks of their own; null when there is none. */
   readonly userHome?: string | null;
+  /** Folders of it that exist and that hooks of the operator's files may read, absolute. */
+  readonly userReadable?: readonly string[];
 }
 
 /** A program that a file of a repository, or of the operator, wants to run. */
@@ -45,9 +47,20 @@ export interface FileProgram {
   /** Variables the file gives it. */
   readonly env: Readonly<Record<string, string>>;
   /** `user`: the operator's own file, whose programs see the operator's hook folder too. */
-  readonly origin: "repository" | "user";
+  readonly origin: "repository" | "user" | "plugin";
+  /** The plugin's folder, for a file of a plugin that the operator names. */
+  readonly plugin?: string;
+  /** Folders, as capabilities name them (`config:/…`), that it may write besides the project. */
+  readonly writable?: readonly string[];
   /** Set where the program is an MCP server. */
   readonly runtime?: "mcp_stdio";
+}
+
+/** Files that a program sees as the host has them: those that were checked, and texts that are on no disk. */
+export interface SealedFiles {
+  readonly files: readonly CoveredFile[];
+  /** By absolute path. */
+  readonly texts?: Readonly<Record<string, string>>;
 }
 
 /**
@@ -58,7 +71,7 @@ export interface FileProgram {
  */
 export async function programCageRequest(
   program: FileProgram,
-  sealed: readonly CoveredFile[],
+  sealed: SealedFiles,
   options: CommandRunnerOptions,
 ): Promise<CageRequest> {
   const { home, dir, runtimes = {}, limits } = options;
@@ -75,10 +88,10 @@ export async function programCageRequest(
 
 /** Returns the manifest that a program of a hook file is caged by. */
 export function fileManifest(
-  { name, command, env, origin, runtime }: FileProgram,
+  { name, command, env, origin, plugin, writable = [], runtime }: FileProgram,
   options: CommandRunnerOptions,
 ): Manifest {
-  const { dir, settings, userHome = null } = options;
+  const { dir, settings, userHome = null, userReadable = [] } = options;
   const isOwn = origin === "user" && userHome !== null;
   return {
     ...programManifest({
@@ -86,7 +99,7 @@ export function fileManifest(
       description: "A program of a hook file",
       command,
       env: {
-        ...folderVariables(dir),
+        ...folderVariables(dir, plugin),
         HOME: isOwn ? userHome : "/tmp",
         PATH: `${PROGRAMS_DIR}:/usr/local/bin:/usr/bin:/bin`,
         ...handedVariables(options),
@@ -96,8 +109,10 @@ export function fileManifest(
         "write:fs:project:/",
         ...settings.readable.map((path) => `read:fs:${path}`),
         ...settings.writable.map((path) => `write:fs:${path}`),
+        ...writable.map((path) => `write:fs:${path}`),
+        ...(plugin === undefined ? [] : [`read:fs:${plugin}`]),
         ...settings.network.map((host) => `net:${host}`),
-        ...(isOwn ? [`read:fs:${userHome}/.copilot/hooks`] : []),
+        ...(isOwn ? userReadable.map((path) => `read:fs:${path}`) : []),
       ],
     }),
     ...(runtime && { runtime }),
@@ -119,7 +134,7 @@ export function handedVariables(
  * files themselves.
  */
 async function sealProject(
-  sealed: readonly CoveredFile[],
+  { files: sealed, texts = {} }: SealedFiles,
   { home, dir, settings, runtime: { files } }: CommandRunnerOptions,
 ): Promise<Required<Pick<CageRequest, "overlays" | "cleanUp">>> {
   const letGo = settings.git_writable ? async () => {} : await holdGitPlace(dir, files);
@@ -130,13 +145,20 @@ async function sealProject(
   };
   try {
     const overlays = settings.git_writable ? [] : await gitSeals(dir, files);
-    if (sealed.length === 0) return { overlays, cleanUp };
+    const shown = [
+      // Those of the operator's own files have their whole path.
+      ...sealed.map(({ path, bytes, executable }) => {
+        return { dest: path.startsWith("/") ? path : `${dir}/${path}`, bytes, executable };
+      }),
+      ...Object.entries(texts).map(([dest, text]) => ({ dest, bytes: text, executable: false })),
+    ];
+    if (shown.length === 0) return { overlays, cleanUp };
     await files.makeDir(`${home}/run`, { recursive: true, mode: 0o700 });
     folder = await files.makeTempDir(`${home}/run/cage-hook-`);
-    for (const [index, { path, bytes, executable }] of sealed.entries()) {
+    for (const [index, { dest, bytes, executable }] of shown.entries()) {
       const source = `${folder}/${index}`;
       await files.write(source, bytes, executable ? 0o700 : 0o600);
-      overlays.push({ source, dest: `${dir}/${path}` });
+      overlays.push({ source, dest });
     }
     return { overlays, cleanUp };
   } catch (error) {

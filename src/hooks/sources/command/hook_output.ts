@@ -1,49 +1,84 @@
 /**
- * Exit code and stdout of a command → an answer in the one portable shape (B-018). Output that cannot
- * be read is a failure of the hook, never a decision.
+ * Exit code and output of a command → an answer in the one portable shape (B-018), by the rules of the hook's dialect.
+ * Output that cannot be read is a failure of the hook, never a decision.
  *
  * @module
  */
 import { HostError, type HostErrorCode, messageOf } from "../../../core/errors/host_error.ts";
-import { isMap } from "../../../core/values/plain_data.ts";
-import type { FileHook } from "../../files/types.ts";
-import type { HookResponse, PortableHookName } from "../../engine/types.ts";
-import { hookShape } from "./hook_input.ts";
-import type { CommandEnd } from "./types.ts";
 import { endingOf } from "../../../core/values/ending_of.ts";
+import { isMap } from "../../../core/values/plain_data.ts";
+import { DIALECTS, eventOf } from "../../files/dialects/all.ts";
+import type { FileHook } from "../../files/types.ts";
+import type { HookEvent, HookResponse } from "../../engine/types.ts";
+import { inEffect, joined } from "./effects.ts";
+import { nativeAnswer } from "./native_answer.ts";
+import type { CommandEnd } from "./types.ts";
 
 const BLOCK = 2;
 const ACTIONS: readonly unknown[] = ["passThrough", "injectContext", "block", "modify", "ask"];
 const MAX_SAID = 2_000;
-/** Moments at which Claude Code takes plain text on stdout for context. */
-const PLAIN_CONTEXT: ReadonlySet<PortableHookName> = new Set(["SessionStart", "UserPromptSubmitted"]);
 
 /**
- * Returns the answer of a command, or null when it had nothing to say.
+ * Returns the answer of a command, or null when it had nothing to say. `event` is the one it answers.
  *
  * @throws {HostError} `hook.command_timeout`, `hook.command_failed`, `hook.output_too_large`, `hook.answer_invalid`
  */
-export function hookAnswer(hook: FileHook, end: CommandEnd): HookResponse | null {
-  const { exit, stdout, stderr, ended } = end;
-  const said = stderr.trim().slice(0, MAX_SAID);
+export function hookAnswer(hook: FileHook, end: CommandEnd, event?: HookEvent): HookResponse | null {
+  const { exit, ended } = end;
   if (ended === "timeout") {
     throw failure("hook.command_timeout", hook, `it took longer than ${hook.timeoutMs / 1000} s and was ended`);
   }
   if (ended === "flood") throw failure("hook.output_too_large", hook, "it printed too much and was ended");
   if (ended === "aborted") throw failure("hook.command_failed", hook, "it was ended: nobody waits for it any more");
-  if (exit.code === BLOCK) return { action: "block", reason: said || `The hook ${hook.id} gave no reason` };
-  if (exit.code !== 0) {
-    throw failure("hook.command_failed", hook, `it ended ${endingOf(exit)}${said === "" ? "" : `: ${said}`}`);
-  }
-  return answerIn(hook, stdout.trim());
+  const { exits } = DIALECTS[hook.dialect];
+  if (exits.ignored) return null;
+  const stdout = textOn(end, hook);
+  if (exit.code === 0) return answerIn(hook, stdout, event);
+  const isNo = exit.code === BLOCK || (exits.aboveTwo === true && (exit.code ?? 0) > BLOCK);
+  const json = exits.jsonAnyCode || (isNo && exits.json2) ? objectIn(stdout) : null;
+  if (json !== null && (!isNo || exits.json2 === "instead")) return readObject(json, hook, event);
+  if (isNo) return refusal(hook, end, json, event);
+  const said = end.stderr.trim().slice(0, MAX_SAID);
+  throw failure("hook.command_failed", hook, `it ended ${endingOf(exit)}${said === "" ? "" : `: ${said}`}`);
 }
 
-function answerIn(hook: FileHook, stdout: string): HookResponse | null {
-  if (stdout === "") return null;
-  if (!stdout.startsWith("{")) {
-    if (hookShape(hook) !== "claude" || !PLAIN_CONTEXT.has(hook.hook)) return null;
-    return { action: "injectContext", additionalContext: [stdout] };
+/** Returns the answer in an object that a hook has given: portable, or in the words of its dialect. */
+export function readObject(said: Record<string, unknown>, hook: FileHook, event?: HookEvent): HookResponse | null {
+  return ACTIONS.includes(said["action"]) ? portableAnswer(said) : nativeAnswer(said, hook, event);
+}
+
+/** The output that is read: stdout, or stderr where the dialect takes either; without lines of progress. */
+function textOn({ stdout, stderr }: CommandEnd, hook: FileHook): string {
+  const { exits, answers } = DIALECTS[hook.dialect];
+  const text = stdout.trim() === "" && exits.anyStream ? stderr : stdout;
+  const lines = answers.progress
+    ? text.split("\n").filter((line) => !/^\s*\{\s*"type"\s*:\s*"progress"/.test(line))
+    : [text];
+  return lines.join("\n").trim();
+}
+
+/** A hook says no by its exit code. JSON beside it may say why, and add to it; it cannot take the no back. */
+function refusal(
+  hook: FileHook,
+  { stdout, stderr }: CommandEnd,
+  json: Record<string, unknown> | null,
+  event: HookEvent | undefined,
+): HookResponse | null {
+  const { exit2, exit2Text } = eventOf(hook);
+  const { exits } = DIALECTS[hook.dialect];
+  const beside = json === null ? null : readObject(json, hook, event);
+  const streams = exit2Text === "stdout" ? [stdout] : exits.anyStream ? [stdout, stderr] : [stderr];
+  const said = streams.map((text) => text.trim()).find((text) => text !== "")?.slice(0, MAX_SAID) ?? "";
+  const text = (beside?.action === "block" ? beside.reason : undefined) ?? said;
+  if (text === "" && exits.needsText) {
+    throw failure("hook.command_failed", hook, "it ended with exit code 2 and without a word, which blocks nothing");
   }
+  return joined(inEffect(exit2, text, hook), beside ?? {});
+}
+
+function answerIn(hook: FileHook, stdout: string, event: HookEvent | undefined): HookResponse | null {
+  if (stdout === "") return null;
+  if (!stdout.startsWith("{")) return plainAnswer(hook, stdout);
   let said: unknown;
   try {
     said = JSON.parse(stdout);
@@ -51,8 +86,25 @@ function answerIn(hook: FileHook, stdout: string): HookResponse | null {
     const why = isSeveral(stdout) ? "it printed more than one JSON object" : `its JSON is broken: ${messageOf(error)}`;
     throw failure("hook.answer_invalid", hook, why);
   }
-  if (!isMap(said)) return null;
-  return ACTIONS.includes(said["action"]) ? portableAnswer(said) : nativeAnswer(said, hook);
+  return isMap(said) ? readObject(said, hook, event) : null;
+}
+
+/** Text on stdout: context, a notice, or nothing, by the moment. */
+function plainAnswer(hook: FileHook, text: string): HookResponse | null {
+  const { text: effect = "ignore" } = eventOf(hook);
+  if (effect === "tell") return { action: "injectContext", additionalContext: [text] };
+  if (effect === "show") return { action: "passThrough", warnings: [text] };
+  if (effect === "ignore") return null;
+  throw failure("hook.answer_invalid", hook, "it printed text, and here its agent takes JSON only");
+}
+
+function objectIn(text: string): Record<string, unknown> | null {
+  try {
+    const said: unknown = JSON.parse(text);
+    return isMap(said) ? said : null;
+  } catch {
+    return null;
+  }
 }
 
 /** The portable envelope (B-006): what does not have its type is left out. */
@@ -70,50 +122,6 @@ function portableAnswer(said: Record<string, unknown>): HookResponse {
     ...(modifies && Object.hasOwn(said, "modifiedOutput") && { modifiedOutput: said["modifiedOutput"] }),
     ...(isMap(metadata) && { metadata }),
   };
-}
-
-/** Reads an answer in the words of Claude Code, VS Code and Copilot. */
-function nativeAnswer(said: Record<string, unknown>, hook: FileHook): HookResponse | null {
-  const specific = isMap(said["hookSpecificOutput"]) ? said["hookSpecificOutput"] : {};
-  const both = { ...said, ...specific };
-  const warnings = texts(said["systemMessage"]);
-  const additionalContext = texts(both["additionalContext"]);
-  const more = { ...(warnings.length > 0 && { warnings }), ...(additionalContext.length > 0 && { additionalContext }) };
-  const decision = decisionIn(said, both, hook);
-  if (decision?.action === "block") return { ...decision, ...more };
-  const changes = changesIn(both);
-  if (decision) return { ...decision, ...changes, ...more };
-  if (changes) return { action: "modify", ...changes, ...more };
-  if (additionalContext.length > 0) return { action: "injectContext", ...more };
-  return warnings.length > 0 ? { action: "passThrough", warnings } : null;
-}
-
-function changesIn(both: Record<string, unknown>): Pick<HookResponse, "modifiedInput" | "modifiedOutput"> | null {
-  for (const key of ["updatedInput", "modifiedArgs", "modifiedPrompt"]) {
-    if (Object.hasOwn(both, key)) return { modifiedInput: both[key] };
-  }
-  for (const key of ["updatedMCPToolOutput", "updatedToolOutput", "modifiedResult"]) {
-    if (Object.hasOwn(both, key)) return { modifiedOutput: both[key] };
-  }
-  return null;
-}
-
-/** Returns whether the hook blocks or asks, and why; null when it does neither. Any word for no counts more than an ask. */
-function decisionIn(
-  said: Record<string, unknown>,
-  both: Record<string, unknown>,
-  hook: FileHook,
-): { readonly action: "block" | "ask"; readonly reason: string } | null {
-  const why = (...keys: string[]): string => {
-    const given = keys.map((key) => both[key]).find((text) => typeof text === "string" && text.trim() !== "");
-    return typeof given === "string" ? given : `The hook ${hook.id} gave no reason`;
-  };
-  const { permissionDecision, decision } = both;
-  if (said["continue"] === false) return { action: "block", reason: why("stopReason", "reason") };
-  if (permissionDecision === "deny") return { action: "block", reason: why("permissionDecisionReason", "reason") };
-  if (decision === "block" || decision === "deny") return { action: "block", reason: why("reason", "stopReason") };
-  const asks = permissionDecision === "ask" || decision === "ask";
-  return asks ? { action: "ask", reason: why("permissionDecisionReason", "reason") } : null;
 }
 
 function texts(value: unknown): string[] {

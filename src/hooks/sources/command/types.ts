@@ -7,6 +7,9 @@ import type { Exit } from "../../../core/ports/ports.ts";
 import type { CoveredFile } from "../../files/hook_evidence.ts";
 import type { LoadedHook } from "../../files/load_hook_files.ts";
 
+/** Milliseconds that a cage may take to be built, beyond the time of its hook. */
+export const START_MS = 10_000;
+
 /** One run of the command of one hook. */
 export interface CommandRun {
   /** The hook whose command runs. */
@@ -17,6 +20,12 @@ export interface CommandRun {
   readonly signal: AbortSignal;
   /** Files that were checked: the command sees these bytes, whatever is on the disk by then. */
   readonly sealed: readonly CoveredFile[];
+  /** Variables of this run, over those of its file. */
+  readonly variables?: Readonly<Record<string, string>>;
+  /** Folders, as capabilities name them (`config:/…`), that the command may write besides the project. */
+  readonly writable?: readonly string[];
+  /** Texts that the command sees as read-only files, by absolute path. */
+  readonly texts?: Readonly<Record<string, string>>;
 }
 
 /** The end of a command, with its output. */

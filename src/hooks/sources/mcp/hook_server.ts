@@ -32,7 +32,7 @@ const OWN_FAILURE = /^(hook|cage|capability)\./;
 export interface HookServerOptions extends CommandRunnerOptions {
   readonly entry: McpServerEntry;
   /** Whose file names the server. */
-  readonly origin: "repository" | "user";
+  readonly origin: "repository" | "user" | "plugin";
   /** Returns the trusted files, read anew. Rejects with `hook.changed` when one of them is another now. */
   readonly verify: () => Promise<readonly CoveredFile[]>;
   /** Receives each line that a server writes to stderr. */
@@ -65,7 +65,7 @@ export class HookServer {
       },
       source: {
         spec: { dir },
-        prepare: async () => await programCageRequest(program, await verify(), options),
+        prepare: async () => await programCageRequest(program, { files: await verify() }, options),
         manifest: () => Promise.resolve(manifest),
         contentHash: async () => await programHash(program, await verify()),
       },

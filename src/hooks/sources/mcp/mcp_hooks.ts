@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { HostError } from "../../../core/errors/host_error.ts";
 import { type McpToolResult, textOf } from "../../../core/mcp/tool_result.ts";
 import { isMap } from "../../../core/values/plain_data.ts";
 import { parseLine } from "../../../core/wire/codec.ts";
@@ -20,9 +21,18 @@ export interface TrustedMcpFile {
   readonly verify: () => Promise<readonly CoveredFile[]>;
 }
 
+/** Calls a tool of a server by name, and returns its text. Rejects when no trusted file names that server. */
+export type CallHookTool = (
+  server: string,
+  tool: string,
+  args: Readonly<Record<string, unknown>>,
+  signal: AbortSignal,
+) => Promise<string>;
+
 /** Hooks of MCP tools, and their servers. */
 export interface McpHooks {
   readonly registrations: readonly HookRegistration[];
+  readonly callTool: CallHookTool;
   close(): Promise<void>;
 }
 
@@ -31,13 +41,13 @@ export function mcpHooks(
   files: readonly TrustedMcpFile[],
   options: Omit<HookServerOptions, "entry" | "origin" | "verify">,
 ): McpHooks {
-  const servers: HookServer[] = [];
+  const servers = new Map<string, HookServer>();
   const registrations = files.flatMap(({ file, verify }) => {
     const own = new Map((file.servers ?? []).map((entry) => [
       entry.name,
       new HookServer({ ...options, entry, origin: file.origin, verify }),
     ]));
-    servers.push(...own.values());
+    for (const [name, server] of own) servers.set(servers.has(name) ? `${file.name} ${name}` : name, server);
     return file.tools.flatMap((hook): HookRegistration[] => {
       const served = servedTool(hook.tool, file.servers);
       if (!served) return []; // `loadHookFiles` has reported it.
@@ -53,8 +63,16 @@ export function mcpHooks(
   });
   return {
     registrations,
+    async callTool(server, tool, args, signal) {
+      const found = servers.get(server);
+      if (found) return textOf(await found.call(tool, args, signal));
+      throw new HostError("mcp.server_failed", `No trusted mcp.json of this repository names the server "${server}"`, {
+        data: { server },
+        hint: "Look at the file and trust it: kaged hooks trust",
+      });
+    },
     async close() {
-      await Promise.all(servers.map((server) => server.close()));
+      await Promise.all([...servers.values()].map((server) => server.close()));
     },
   };
 }

@@ -29,7 +29,7 @@ test("B-008 a command hook gets the event on stdin and its folder as its place",
   await repo.trust();
   assert.equal(await repo.fire(), null);
   const seen = JSON.parse(await readFile(`${repo.dir}/sub/seen.json`, "utf8"));
-  assert.deepEqual([seen.toolName, seen.toolArgs, seen.cwd], ["Bash", '{"command":"ls"}', `${repo.dir}/sub`]);
+  assert.deepEqual([seen.toolName, seen.toolArgs, seen.cwd], ["bash", '{"command":"ls"}', `${repo.dir}/sub`]);
   assert.equal(await readFile(`${repo.dir}/sub/place`, "utf8"), `${repo.dir}/sub\n`);
   await nothingRemains(repo.dir, repo.home);
 });
@@ -237,4 +237,24 @@ test("B-008 nobody waits for an async hook, and closing waits for its end", asyn
     { command: "ls" },
     "ses_1",
   ]);
+});
+
+test("N-038 a hook opens its standard streams by name, and what it leaves running keeps nobody waiting", async (t) => {
+  if (!await canCage(t)) return;
+  const script =
+    "cat /dev/stdin > seen.json; sleep 1000 & echo heard > /dev/stdout; echo no >/dev/stderr; echo more >&2; exit 2";
+  const repo = await hookRepo(t, { [FILE]: guard(script) });
+  await repo.trust();
+  assert.deepEqual(await repo.fire(), { action: "block", reason: "no\nmore" });
+  assert.equal(JSON.parse(await readFile(`${repo.dir}/seen.json`, "utf8")).toolName, "bash");
+  assert.equal(repo.ends[0]?.stdout, "heard\n");
+  await nothingRemains(repo.dir, repo.home);
+});
+
+test("N-038 a hook that does not read its stdin, and one that prints much, end as they would outside", async (t) => {
+  if (!await canCage(t)) return;
+  const repo = await hookRepo(t, { [FILE]: guard("exec <&-; head -c 300000 /dev/zero | tr '\\0' x; kill -TERM $$") });
+  await repo.trust();
+  await assert.rejects(repo.fire(), { code: "hook.command_failed", message: /SIGTERM/ });
+  assert.equal(repo.ends[0]?.stdout.length, 300_000);
 });

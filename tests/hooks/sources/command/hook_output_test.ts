@@ -3,13 +3,13 @@ import { test } from "node:test";
 import { hookInput } from "../../../../src/hooks/sources/command/hook_input.ts";
 import { hookAnswer } from "../../../../src/hooks/sources/command/hook_output.ts";
 import type { CommandEnd } from "../../../../src/hooks/sources/command/types.ts";
-import { nativeEvent } from "../../../../src/hooks/files/event_names.ts";
+import { dialectEvent } from "../../../../src/hooks/files/dialects/all.ts";
 import type { FileHook } from "../../../../src/hooks/files/types.ts";
 import { hookEvent } from "../../../support/hook_repo.ts";
 
 const hookOf = (nativeName: string, dialect: FileHook["dialect"]): FileHook => ({
   id: "f:x[0]",
-  hook: nativeEvent(nativeName)!.hook,
+  hook: dialectEvent(dialect, nativeName)!.hook,
   nativeName,
   dialect,
   file: "/r/f",
@@ -22,6 +22,7 @@ const hookOf = (nativeName: string, dialect: FileHook["dialect"]): FileHook => (
   agent: null,
   advisory: false,
 });
+const RUN = { cwd: "/r", dir: "/r", transcript: null, callId: "toolu_1", envFile: null, dataDir: null };
 const end = (stdout: string, own: Partial<CommandEnd> = {}): CommandEnd => ({
   exit: { code: 0, signal: null },
   ended: "exit",
@@ -37,7 +38,10 @@ test("B-018 what Claude Code's hooks print becomes one shape", () => {
   assert.deepEqual(said("PreToolUse", { hookSpecificOutput: deny }), { action: "block", reason: "no rm" });
   assert.deepEqual(said("PreToolUse", { decision: "block", reason: "old" }), { action: "block", reason: "old" });
   assert.deepEqual(said("PreToolUse", { hookSpecificOutput: { permissionDecision: "allow" } }), null);
-  assert.deepEqual(said("Stop", { continue: false, stopReason: "enough" }), { action: "block", reason: "enough" });
+  // At the end of a turn a block means to go on, and this means the opposite.
+  const stop = { continue: false, stopReason: "enough", decision: "block" };
+  assert.deepEqual(said("Stop", stop), { action: "passThrough", warnings: ["enough"] });
+  assert.deepEqual(said("PostToolUse", stop), { action: "block", reason: "enough" });
   assert.deepEqual(said("PreToolUse", { hookSpecificOutput: { updatedInput: { a: 1 } } }), {
     action: "modify",
     modifiedInput: { a: 1 },
@@ -90,10 +94,17 @@ test("B-018 what Copilot's hooks print becomes one shape", () => {
     action: "modify",
     modifiedInput: { b: 2 },
   });
-  assert.deepEqual(said("postToolUse", { modifiedResult: "short" }, "copilot"), {
-    action: "modify",
-    modifiedOutput: "short",
-  });
+  const short = { action: "modify", modifiedOutput: "short" };
+  assert.deepEqual(said("postToolUse", { modifiedResult: "short" }, "copilot"), short);
+  const modifiedResult = { resultType: "success", textResultForLlm: "short" };
+  assert.deepEqual(said("postToolUse", { modifiedResult }, "copilot"), short);
+});
+
+test("N-038 a Copilot hook's lines of progress are no part of its answer", () => {
+  const progress = '{"type":"progress","message":"half way"}';
+  const deny = JSON.stringify({ permissionDecision: "deny", permissionDecisionReason: "no" });
+  assert.deepEqual(said("preToolUse", `${progress}\n${deny}\n`, "copilot"), { action: "block", reason: "no" });
+  assert.deepEqual(said("preToolUse", progress, "copilot"), null);
 });
 
 test("B-018 the portable envelope is taken from any dialect, and only modify may change anything", () => {
@@ -130,6 +141,89 @@ test("B-018 plain text is context at the start of a session and of a prompt for 
   assert.deepEqual(said("SessionStart", "  \n"), null);
 });
 
+/** The answer of a hook that ended with exit code 2. */
+const refused = (name: string, dialect: FileHook["dialect"], stderr = "no rm", stdout = "") =>
+  hookAnswer(hookOf(name, dialect), end(stdout, { exit: { code: 2, signal: null }, stderr }));
+
+test("N-038 exit code 2 of a Claude Code hook blocks only at the moments at which it does there", () => {
+  const block = { action: "block", reason: "no rm" };
+  const tell = { action: "injectContext", additionalContext: ["no rm"] };
+  const show = { action: "passThrough", warnings: ["no rm"] };
+  const wanted: Record<string, unknown> = {
+    ...Object.fromEntries(
+      ["PreToolUse", "UserPromptSubmit", "Stop", "SubagentStop", "PreCompact"].map((n) => [n, block]),
+    ),
+    ...Object.fromEntries(["PostToolUse", "PostToolUseFailure"].map((name) => [name, tell])),
+    ...Object.fromEntries(["SessionStart", "SessionEnd", "SubagentStart", "PostCompact"].map((name) => [name, show])),
+    StopFailure: null,
+  };
+  for (const [name, answer] of Object.entries(wanted)) assert.deepEqual(refused(name, "claude"), answer, name);
+});
+
+test("N-038 exit code 2 of a Copilot hook denies a call, and is shown to the user elsewhere; VS Code's names are Claude Code's", () => {
+  assert.deepEqual(refused("preToolUse", "copilot"), { action: "block", reason: "no rm" });
+  const show = { action: "passThrough", warnings: ["no rm"] };
+  for (
+    const name of ["sessionStart", "userPromptSubmitted", "postToolUse", "agentStop", "subagentStop", "preCompact"]
+  ) {
+    assert.deepEqual(refused(name, "copilot"), show, name);
+  }
+  assert.deepEqual(refused("postToolUseFailure", "copilot", "log", "try again"), {
+    action: "injectContext",
+    additionalContext: ["try again"],
+  });
+  assert.deepEqual(refused("Stop", "copilot"), { action: "block", reason: "no rm" });
+  assert.deepEqual(refused("PostToolUse", "copilot")?.action, "injectContext");
+  assert.deepEqual(refused("SessionStart", "copilot"), null);
+});
+
+test("N-038 JSON beside exit code 2 gives the reason and adds to it, and cannot take the block back", () => {
+  const allow = { hookSpecificOutput: { permissionDecision: "allow", additionalContext: "mind" }, systemMessage: "w" };
+  assert.deepEqual(refused("PreToolUse", "claude", "no rm", JSON.stringify(allow)), {
+    action: "block",
+    reason: "no rm",
+    warnings: ["w"],
+    additionalContext: ["mind"],
+  });
+  const deny = JSON.stringify({ decision: "block", reason: "by the book" });
+  assert.deepEqual(refused("PreToolUse", "claude", "no rm", deny), { action: "block", reason: "by the book" });
+});
+
+test("N-038 JSON of a Claude Code hook decides whatever other exit code it ends with", () => {
+  const ended = { exit: { code: 3, signal: null }, stderr: "oops" };
+  const deny = JSON.stringify({ decision: "block", reason: "no" });
+  assert.deepEqual(hookAnswer(hookOf("PreToolUse", "claude"), end(deny, ended)), { action: "block", reason: "no" });
+  assert.throws(() => hookAnswer(hookOf("PreToolUse", "claude"), end("{", ended)), { code: "hook.command_failed" });
+});
+
+test("N-038 an answer of Claude Code changes what it may change at its moment, and nothing else", () => {
+  const all = { updatedInput: { a: 1 }, updatedToolOutput: "out", additionalContext: "c" };
+  const at = (name: string) => said(name, { hookSpecificOutput: { hookEventName: name, ...all } });
+  assert.deepEqual(at("PreToolUse"), { action: "modify", modifiedInput: { a: 1 }, additionalContext: ["c"] });
+  assert.deepEqual(at("PostToolUse"), { action: "modify", modifiedOutput: "out", additionalContext: ["c"] });
+  assert.deepEqual(at("UserPromptSubmit"), { action: "injectContext", additionalContext: ["c"] });
+  assert.deepEqual(at("SubagentStart"), { action: "injectContext", additionalContext: ["c"] });
+  // Feedback at the end of a turn makes the agent go on.
+  assert.deepEqual(at("Stop"), { action: "block", reason: "c" });
+  for (const name of ["PreCompact", "PostCompact", "SessionEnd"]) assert.deepEqual(at(name), null, name);
+  assert.deepEqual(said("PostToolUse", { decision: "block", reason: "untested" }), {
+    action: "injectContext",
+    additionalContext: ["untested"],
+  });
+  assert.deepEqual(said("SessionEnd", { continue: false, stopReason: "x" }), null);
+});
+
+test("N-038 the part of an answer that names another moment is left out, with a warning", () => {
+  const nested = { hookSpecificOutput: { hookEventName: "PostToolUse", permissionDecision: "deny" } };
+  for (const dialect of ["claude", "copilot"] as const) {
+    const answer = said("PreToolUse", nested, dialect);
+    assert.equal(answer?.action, "passThrough", dialect);
+    assert.match(answer?.warnings?.[0] ?? "", /is for "PostToolUse", and not for PreToolUse/, dialect);
+  }
+  const stop = { hookSpecificOutput: { hookEventName: "Stop", additionalContext: "more" } };
+  assert.deepEqual(said("SubagentStop", stop), { action: "block", reason: "more" });
+});
+
 test("B-018 what cannot be read is a failure of the hook, never a decision", () => {
   const hook = hookOf("PreToolUse", "claude");
   const cases: [CommandEnd, string][] = [
@@ -155,7 +249,7 @@ test("B-018 a block without words still has a reason", () => {
 
 test("B-005 the event comes in the words of the dialect, with the portable envelope beside them", () => {
   const input = (name: string, dialect: FileHook["dialect"], own = {}) =>
-    JSON.parse(hookInput(hookOf(name, dialect), hookEvent({ hook: nativeEvent(name)!.hook, ...own }), "/r"));
+    JSON.parse(hookInput(hookOf(name, dialect), hookEvent({ hook: dialectEvent(dialect, name)!.hook, ...own }), RUN));
   assert.deepEqual(input("preToolUse", "copilot", { budget: { usedTokens: 1, effectiveLimit: 2 } }), {
     hook: "PreToolUse",
     sessionId: "ses_1",
@@ -164,7 +258,7 @@ test("B-005 the event comes in the words of the dialect, with the portable envel
     budget: { usedTokens: 1, effectiveLimit: 2 },
     timestamp: 1767225600000,
     cwd: "/r",
-    toolName: "Bash",
+    toolName: "bash",
     toolArgs: '{"command":"ls"}',
   });
   const claude = input("PostToolUse", "claude", { output: { ok: true } });
