@@ -15,7 +15,7 @@ import type { HostOptions } from "./types.ts";
 /**
  * Returns the folders of a host, absolute and with links resolved.
  *
- * @throws {HostError} `project.missing`, or `host.misuse` for a `pluginsFrom` that is none.
+ * @throws {HostError} `project.missing`, or `host.misuse` for a folder of `pluginsFrom` that there is not.
  */
 export async function hostPlaces(
   { project, home, plugins = {}, pluginsFrom, runtime }: HostOptions & {
@@ -35,14 +35,17 @@ export async function hostPlaces(
   );
   const places = { dir, home, plugins, runtime };
   if (pluginsFrom === undefined) return places;
-  const misused = (what: string): HostError =>
-    new HostError("host.misuse", `pluginsFrom: ${what}`, {
-      hint: 'Write "node_modules", or { folder } with the folder whose node_modules to begin at',
-    });
   if (pluginsFrom === "node_modules") return { ...places, packagesFrom: dir };
-  const folder: unknown = pluginsFrom?.folder;
-  if (typeof folder !== "string") throw misused("it is neither of the two that there are");
-  return { ...places, packagesFrom: await folderAt(folder, files, () => misused(`there is no folder "${folder}"`)) };
+  const { folder } = pluginsFrom;
+  const packagesFrom = await folderAt(
+    folder,
+    files,
+    () =>
+      new HostError("host.misuse", `pluginsFrom: there is no folder "${folder}"`, {
+        hint: 'Write "node_modules", or { folder } with the folder whose node_modules to begin at',
+      }),
+  );
+  return { ...places, packagesFrom };
 }
 
 async function folderAt(path: string, files: Files, missing: () => HostError): Promise<string> {

@@ -32,7 +32,7 @@ export interface JobRoutesOptions {
   readonly onWarning?: (message: string) => void;
 }
 
-/** A function before a handler of Hono. */
+/** A function before a handler of Hono. The npm package takes the types of the embedder's own Hono, or `any`. */
 export type Middleware = MiddlewareHandler;
 
 /** An app of Hono. */
@@ -54,6 +54,8 @@ export interface RouteOperation extends Readonly<Record<string, unknown>> {
 
 /** A Hono app, to be served, mounted, or used in an app of Elysia. */
 export interface JobRoutes extends HonoApp {
+  /** Answers a request. */
+  readonly fetch: (request: Request) => Response | Promise<Response>;
   /** Adds the routes to an app of Elysia, for its `use()`; `group()` puts them below a path. */
   elysia<A>(app: A): A;
   /** The routes for a document that is written by hand, such as the registry of `@hono/zod-openapi`. */

@@ -123,7 +123,7 @@ test("N-037 { folder } begins the search elsewhere, for a project outside the pr
     code: "host.misuse",
     message: /^pluginsFrom: there is no folder ".*nowhere"$/,
   });
-  await assert.rejects(start({ pluginsFrom: "npm" as "node_modules" }), { code: "host.misuse" });
+  await assert.rejects(start({ pluginsFrom: "npm" as "node_modules" }), { code: "host.option_invalid" });
 });
 
 test("N-037 the hash of a package is recorded, and one that changed between two starts is audited and warned of", async (t) => {
