@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { spawn as spawnBare } from "node:child_process";
-import { readFile } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import process from "node:process";
 import { test } from "node:test";
 import { detectRuntime } from "../../src/adapters/default.ts";
@@ -93,6 +93,33 @@ test("text written to stdin arrives as UTF-8, in order, and its end ends the rea
   assert.deepEqual(await heard.child.exited, { code: 0, signal: null });
   await heard.child.closed;
   assert.equal(heard.out(), "é漢\n" + "x".repeat(300_000));
+});
+
+test("N-038 a process opens its standard streams by name", async () => {
+  const heard = await sh("read first </dev/stdin; echo $first >/dev/stdout; echo no >/dev/stderr; exec cat /dev/stdin");
+  heard.child.write("first\n");
+  await until(() => heard.out() === "first\n", "the first line");
+  heard.child.write("é".repeat(100_000));
+  heard.child.endInput();
+  assert.deepEqual(await heard.child.exited, { code: 0, signal: null });
+  await heard.child.closed;
+  assert.deepEqual([heard.out(), heard.err()], ["first\n" + "é".repeat(100_000), "no\n"]);
+});
+
+test("a host that starts and ends processes keeps no descriptor of theirs", async () => {
+  const open = async (): Promise<number> => (await readdir("/proc/self/fd")).length;
+  const cycle = async (): Promise<void> => {
+    const all = await Promise.all(Array.from({ length: 12 }, () => started("/bin/cat", [])));
+    for (const { child } of all.slice(0, 6)) child.endInput();
+    for (const { child } of all.slice(6)) child.kill("SIGKILL");
+    await Promise.all(all.map(({ child }) => Promise.all([child.exited, child.closed])));
+    await assert.rejects(started("/no/such/program", []), { code: "ENOENT" });
+  };
+  await cycle();
+  const before = await open();
+  for (let i = 0; i < 5; i++) await cycle();
+  // Pipes that were made ahead of the next starts come and go.
+  await until(async () => await open() <= before + 12, "descriptors to be closed");
 });
 
 test("chunks stay what they were after later ones came", async () => {

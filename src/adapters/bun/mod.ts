@@ -12,6 +12,7 @@
 import type { Runtime } from "../../core/ports/ports.ts";
 import { composeRuntime } from "../shared/runtime.ts";
 import { httpServers } from "./http_server.ts";
+import { pipeEnds } from "./pipe_ends.ts";
 import { bunVersion, isBunCompiled } from "./runtime.ts";
 
 export type * from "../../core/ports/http.ts";
@@ -22,6 +23,7 @@ export const runtime: Runtime = composeRuntime({
   name: "bun",
   version: bunVersion(),
   http: httpServers,
+  pipeEnds,
   // Twice as fast as the method of Buffer on Bun.
   indexOfNewline: (chunk, from) => chunk.indexOf(0x0a, from),
   isCompiled: isBunCompiled(),

@@ -13,6 +13,7 @@ import { Buffer } from "node:buffer";
 import type { Runtime } from "../../core/ports/ports.ts";
 import { composeRuntime } from "../shared/runtime.ts";
 import { httpServers } from "./http_server.ts";
+import { pipeEnds } from "./pipe_ends.ts";
 import { isNodeCompiled, nodeVersion } from "./runtime.ts";
 
 export type * from "../../core/ports/http.ts";
@@ -25,6 +26,7 @@ export const runtime: Runtime = composeRuntime({
   name: "node",
   version: nodeVersion(),
   http: httpServers,
+  pipeEnds,
   // Up to 25 times as fast as the method of Uint8Array on Node.
   indexOfNewline: (chunk, from) => indexOf.call(chunk, 0x0a, from),
   isCompiled: isNodeCompiled(),

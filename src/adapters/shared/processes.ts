@@ -1,129 +1,77 @@
 /**
- * Child processes through `node:child_process`, the fastest pipes in all three runtimes. One trap: on Deno it rewrites
- * an argument that equals the path of Deno's own executable, so such a path never goes into `args`.
+ * Child processes through `node:child_process`, which all three runtimes have. One trap: on Deno it rewrites an argument
+ * that equals the path of Deno's own executable, so such a path never goes into `args`.
  *
  * @module
  */
-import { Buffer } from "node:buffer";
-import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
-import process from "node:process";
-import type { ChildProcess, Command, Exit, ProcessListeners, ProcessSpawner, Signal } from "../../core/ports/ports.ts";
+import { type ChildProcess as NodeChild, type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
+import { closeSync } from "node:fs";
+import type { ChildProcess, Command, ProcessListeners, ProcessSpawner } from "../../core/ports/ports.ts";
+import { joinPipes } from "./child_pipes.ts";
+import { joinStreams } from "./child_streams.ts";
+import type { PipeEnds } from "./pipe_ends.ts";
+import { type PipeSet, pipeStore, splitPipes } from "./pipe_store.ts";
+import { signalProcess } from "./signal_process.ts";
 
-/** Starts and signals processes; see {@link ProcessSpawner}. */
-export const processes: ProcessSpawner = {
-  async spawn(command: Command, listeners: ProcessListeners): Promise<ChildProcess> {
-    const { file, args, env, cwd } = command;
-    // Detached gives it a process group of its own: a Ctrl-C in the terminal reaches the host's group alone.
-    const child = spawn(file, [...args], { env: { ...env }, cwd, stdio: ["pipe", "pipe", "pipe"], detached: true });
-    // Listened to at once: an `error` that nobody hears ends the host.
-    const spawned = new Promise<void>((resolve, reject) => {
-      child.once("spawn", resolve);
-      child.once("error", reject);
-    });
-    // Out of descriptors, Bun and Deno return a child without streams, and the error comes later.
-    if (!child.stdin || !child.stdout || !child.stderr) await spawned;
-    const { piped, open } = pipe(child, listeners);
-    await spawned;
-    // From here on `error` only says that a signal could not be sent: the process had ended.
-    child.on("error", ignore);
-    setImmediate(open);
-    return piped;
-  },
+/** Starts processes on the streams of the runtime, and signals them; see {@link ProcessSpawner}. */
+export const processes: ProcessSpawner = { spawn: spawnOnStreams, signal: signalProcess };
 
-  signal(pid: number, signal: Signal): boolean {
-    // 0 is this process group and -1 every process there is: no caller means those.
-    if (!Number.isSafeInteger(pid) || pid === 0 || pid === -1) throw new RangeError(`No process to signal: ${pid}`);
-    try {
-      return process.kill(pid, signal);
-    } catch (error) {
-      if ((error as { code?: string }).code === "ESRCH") return false;
-      throw error;
-    }
-  },
-};
-
-function ignore(): void {}
-
-/** Joins the child's streams to the listeners, which hear nothing before `open` is called. */
-function pipe(
-  child: ChildProcessWithoutNullStreams,
-  listeners: ProcessListeners,
-): { piped: ChildProcess; open: () => void } {
-  const { stdin, stdout, stderr } = child;
-  // Output that arrives before the caller has the process is queued here: a stream without a reader would lose it.
-  let early: (() => void)[] | null = [];
-  const deliver = (call: () => void): void => early === null ? call() : void early.push(call);
-  const open = (): void => {
-    const waiting = early ?? [];
-    early = null;
-    for (const call of waiting) call();
-  };
-  let queuedBytes = 0;
-  let ended = false;
-  let paused = false;
-
-  const exited = new Promise<Exit>((resolve) => {
-    child.once("exit", (code, signal) => {
-      ended = true;
-      resolve({ code, signal });
-      // Node resumes every pipe of a process that ended; a reader that paused stays paused.
-      queueMicrotask(() => paused && stdout.pause());
-    });
-  });
-
-  let letGo = false;
-  let stdoutOpen = true;
-  const endStdout = (): void => {
-    if (!stdoutOpen) return;
-    stdoutOpen = false;
-    listeners.stdoutEnd();
-  };
-  const onStdout = (chunk: Uint8Array): void => letGo ? undefined : listeners.stdout(chunk);
-  const onStderr = (chunk: Uint8Array): void => letGo ? undefined : listeners.stderr(chunk);
-  // No closure per chunk once it flows: this is the path of every message.
-  stdout.on("data", (chunk: Uint8Array) => early ? deliver(() => onStdout(chunk)) : onStdout(chunk));
-  stderr.on("data", (chunk: Uint8Array) => early ? deliver(() => onStderr(chunk)) : onStderr(chunk));
-  const delivered = (): Promise<void> => new Promise((resolve) => deliver(resolve));
-  const stdoutEnded = atEnd(stdout).then(delivered).then(endStdout);
-  const closed = Promise.all([stdoutEnded, atEnd(stderr).then(delivered)]).then(ignore);
-
-  stdin.on("error", ignore); // A dead process takes no input; `exited` reports its end.
-  const write = (text: string): void => {
-    if (ended || !stdin.writable) return;
-    // Counted here: `writableLength` counts characters on Node and Deno, and stays 0 on Bun.
-    const bytes = Buffer.byteLength(text);
-    queuedBytes += bytes;
-    stdin.write(text, () => {
-      queuedBytes -= bytes;
-      if (queuedBytes === 0 && !ended && !letGo) listeners.drain?.();
-    });
-  };
-
-  const piped: ChildProcess = {
-    pid: child.pid ?? 0,
-    exited,
-    closed,
-    write,
-    bufferedBytes: () => queuedBytes,
-    endInput: () => void stdin.end(),
-    pause: () => void (paused = true, stdout.pause()),
-    resume: () => void (paused = false, stdout.resume()),
-    release(): void {
-      letGo = true;
-      for (const stream of [stdin, stdout, stderr]) stream.destroy();
-      endStdout();
+/** As {@link processes}, with pipes of the host's own: for runtimes that give a process sockets. */
+export function processesOnPipes(ends: PipeEnds): ProcessSpawner {
+  const take = pipeStore();
+  return {
+    async spawn(command, listeners): Promise<ChildProcess> {
+      const set = await take();
+      return await (set === null ? spawnOnStreams(command, listeners) : spawnOnPipes(command, listeners, set, ends));
     },
-    // Not child.kill(): on Deno that one sends a single signal in a process's life.
-    kill: (signal) => void (ended || processes.signal(child.pid!, signal)),
+    signal: signalProcess,
   };
-  return { piped, open };
 }
 
-/** Resolves when a stream has ended, broken or been destroyed. */
-function atEnd(stream: NodeJS.ReadableStream): Promise<void> {
-  return new Promise((resolve) => {
-    stream.once("end", () => resolve());
-    stream.once("close", () => resolve());
-    stream.once("error", () => resolve());
+async function spawnOnPipes(
+  command: Command,
+  listeners: ProcessListeners,
+  set: PipeSet,
+  ends: PipeEnds,
+): Promise<ChildProcess> {
+  const pipes = splitPipes(set);
+  try {
+    const child = start(command, pipes.child);
+    const ready = spawned(child);
+    const { piped, open } = joinPipes(child, listeners, { fds: pipes.host, ends });
+    await ready;
+    setImmediate(open);
+    return piped;
+  } catch (error) {
+    pipes.host.forEach((fd) => closeSync(fd));
+    throw error;
+  } finally {
+    pipes.child.forEach((fd) => closeSync(fd));
+  }
+}
+
+async function spawnOnStreams(command: Command, listeners: ProcessListeners): Promise<ChildProcess> {
+  const child = start(command, ["pipe", "pipe", "pipe"]);
+  const ready = spawned(child);
+  // Out of descriptors, Bun and Deno return a child without streams, and the error comes later.
+  if (!child.stdin || !child.stdout || !child.stderr) await ready;
+  const { piped, open } = joinStreams(child as ChildProcessWithoutNullStreams, listeners);
+  await ready;
+  setImmediate(open);
+  return piped;
+}
+
+function start({ file, args, env, cwd }: Command, stdio: readonly (number | "pipe")[]): NodeChild {
+  // Detached gives it a process group of its own: a Ctrl-C in the terminal reaches the host's group alone.
+  return spawn(file, [...args], { env: { ...env }, cwd, stdio: [...stdio], detached: true });
+}
+
+/** Resolves when the process runs, rejects when it could not be started. */
+function spawned(child: NodeChild): Promise<void> {
+  // Listened to at once: an `error` that nobody hears ends the host.
+  return new Promise<void>((resolve, reject) => {
+    child.once("spawn", resolve);
+    // After the start, `error` only says that a signal could not be sent: the process had ended.
+    child.on("error", reject);
   });
 }

@@ -12,7 +12,8 @@ import { databases } from "./databases.ts";
 import { files } from "./files.ts";
 import { ids } from "./ids.ts";
 import { network } from "./network.ts";
-import { processes } from "./processes.ts";
+import type { PipeEnds } from "./pipe_ends.ts";
+import { processes, processesOnPipes } from "./processes.ts";
 import { scriptPrograms } from "./script_programs.ts";
 
 const KERNEL_ARCH: Readonly<Record<string, string>> = { x64: "x86_64", arm64: "aarch64" };
@@ -22,6 +23,8 @@ interface RuntimeFacts extends Pick<Runtime, "name" | "http" | "isCompiled"> {
   /** Null when another runtime runs this program. */
   readonly version: string | null;
   readonly indexOfNewline: Bytes["indexOfNewline"];
+  /** Absent where the runtime gives a process pipes. */
+  readonly pipeEnds?: PipeEnds;
   /** Absent where the runtime lets a program do whatever its user may. */
   readonly permissions?: Pick<Runtime, "files" | "missingPermissions">;
   /** Variables with which a compiled program starts files as its runtime would; absent where it cannot. */
@@ -30,7 +33,7 @@ interface RuntimeFacts extends Pick<Runtime, "name" | "http" | "isCompiled"> {
 
 /** Returns the whole runtime. Throws a `TypeError` on another one than it is for. */
 export function composeRuntime(
-  { version, indexOfNewline, permissions, compiledEnv, ...facts }: RuntimeFacts,
+  { version, indexOfNewline, permissions, compiledEnv, pipeEnds, ...facts }: RuntimeFacts,
 ): Runtime {
   if (version === null) throw new TypeError(`This adapter is for ${facts.name}: another runtime runs here`);
   const { name, isCompiled } = facts;
@@ -45,7 +48,7 @@ export function composeRuntime(
     arch: KERNEL_ARCH[process.arch] ?? process.arch,
     pid: process.pid,
     uid: userId(),
-    processes,
+    processes: pipeEnds ? processesOnPipes(pipeEnds) : processes,
     files,
     clock,
     ids,
