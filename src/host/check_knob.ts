@@ -13,9 +13,9 @@ import { shown } from "../core/values/shown_value.ts";
 
 /** The machine that a value must fit. */
 export interface KnobPlaces {
-  /** Folder of the project. */
+  /** Folder of the project, absolute. */
   readonly dir: string;
-  /** The operator's folder. */
+  /** Folder of the operator's settings. */
   readonly home: string;
   /** `[models]` of `local.toml`: alias → model. */
   readonly models: ReadonlyMap<string, unknown>;

@@ -35,26 +35,26 @@ export interface JobRoutesOptions {
 /** A function before a handler of Hono. The npm package takes the types of the embedder's own Hono, or `any`. */
 export type Middleware = MiddlewareHandler;
 
-/** An app of Hono. */
+/** An app of Hono, as the embedder's own has it. */
 export type HonoApp = Hono;
 
 /** One route as an OpenAPI document has it: the operation (3.1), with its schemas written out, and its place. */
 export interface RouteOperation extends Readonly<Record<string, unknown>> {
-  /** In lower case. */
+  /** The verb, in lower case. */
   readonly method: "get" | "post" | "put" | "delete";
   /** Path, with its parameters in braces. */
   readonly path: string;
   /** Unique among the operations of a document. */
   readonly operationId: string;
-  /** One line for people. */
+  /** One line for people who read the document. */
   readonly summary: string;
-  /** Answers by their status. */
+  /** Answers by their HTTP status. */
   readonly responses: Readonly<Record<string, Readonly<Record<string, unknown>> & { readonly description: string }>>;
 }
 
 /** A Hono app, to be served, mounted, or used in an app of Elysia. */
 export interface JobRoutes extends HonoApp {
-  /** Answers a request. */
+  /** Answers a request, where nothing is mounted. */
   readonly fetch: (request: Request) => Response | Promise<Response>;
   /** Adds the routes to an app of Elysia, for its `use()`; `group()` puts them below a path. */
   elysia<A>(app: A): A;

@@ -16,7 +16,7 @@ const PARAMETER = "ticket";
 export interface Ticket {
   readonly ticket: string;
   readonly path: string;
-  /** When it ends, ISO 8601. */
+  /** Until when it opens the path, ISO 8601. */
   readonly expiresAt: string;
 }
 

@@ -319,9 +319,8 @@ export class PluginProcess {
       },
       onTimeout: (error) => {
         const { method } = error.data as { method: string };
-        if (this.#phase === "running" && !HEALTH_METHODS.has(method)) { // The health watch counts those.
-          void this.#health.suspect(error);
-        }
+        // The health watch counts its own.
+        if (this.#phase === "running" && !HEALTH_METHODS.has(method)) void this.#health.suspect(error);
       },
     });
     if (!isRemote(this.manifest)) return connection;

@@ -22,16 +22,16 @@ export type OptionChecks<T> = {
 
 /** Any value: it is checked elsewhere. */
 export const ANYTHING: OptionCheck = { wanted: "anything", fits: () => true };
-/** True or false. */
+/** A switch of the embedder. */
 export const SWITCH: OptionCheck = { wanted: "true or false", fits: (value) => typeof value === "boolean" };
 /** A text that is not empty. */
 export const TEXT: OptionCheck = {
   wanted: "a text that is not empty",
   fits: (value) => typeof value === "string" && value !== "",
 };
-/** A function. */
+/** A function that the host calls. */
 export const FUNCTION: OptionCheck = { wanted: "a function", fits: (value) => typeof value === "function" };
-/** An object. */
+/** An object of any shape. */
 export const OBJECT: OptionCheck = {
   wanted: "an object",
   fits: (value) => typeof value === "object" && value !== null,
@@ -42,7 +42,7 @@ export const POSITIVE: OptionCheck = {
   fits: (value) => typeof value === "number" && value > 0,
 };
 
-/** One of some words. */
+/** A text that is one of these words. */
 export function oneOf(...words: readonly string[]): OptionCheck {
   return {
     wanted: words.map((word) => `"${word}"`).join(" or "),
