@@ -235,10 +235,15 @@ test("B-018 kaged hooks trust says which gate ends when the changed file is trus
   assert.deepEqual(JSON.parse((await kaged(["list", "--json"])).stdout).held, []);
 });
 
-test("B-018 kaged hooks run fails when a hook breaks", async (t) => {
+test("B-018 kaged hooks run fails when a hook breaks, but for Copilot's preToolUse, which then denies", async (t) => {
   if (!await canCage(t)) return;
   const { repo, kaged } = await setUp(t);
   await repo.write("check.sh", "#!/bin/bash\nexit 9\n");
+  await kaged(["trust", "--yes", await hashOf(kaged)]);
+  const denied = await kaged(["run", "PreToolUse"]);
+  assert.match(denied.stdout, /^blocked PreToolUse [^]*it ended with exit code 9/);
+  assert.equal(denied.code, 0);
+  await repo.write(FILE, guard("./check.sh", { onFailure: "pass" }));
   await kaged(["trust", "--yes", await hashOf(kaged)]);
   const { code, stdout } = await kaged(["run", "PreToolUse"]);
   assert.equal(code, 1);

@@ -96,10 +96,23 @@ export function entriesTable(): Rows {
       ...of(({ entry }) => code(Object.entries(entry.types).filter(([, is]) => is === "runs").map(([type]) => type))),
     ],
     ["exit 2 needs text", ...of(({ exits }) => exits.needsText ? "yes" : exits.ignored ? "means nothing" : "no")],
+    ["other exit codes", ...of(otherCodes)],
     ["new input", ...of(({ answers }) => code(answers.input))],
     ["new output", ...of(({ answers }) => code(answers.output))],
     ["left out", ...of(({ leftOut }) => code(Object.keys(leftOut)))],
   ];
+}
+
+function otherCodes({ exits, events }: DialectSpec): string {
+  if (exits.ignored) return "mean nothing";
+  const blocking = Object.entries(events).filter(([, { otherExit }]) => otherExit === "block").map(([name]) => name);
+  const words = [
+    ...(exits.jsonAnyCode ? ["JSON counts"] : []),
+    ...(exits.aboveTwo ? ["above 2 as 2"] : []),
+    ...(blocking.length > 0 ? [`${code(blocking)} **blocks**`] : []),
+    "failed",
+  ];
+  return words.join(", else ");
 }
 
 /** Returns the rows as the guide writes them, without its spaces. */

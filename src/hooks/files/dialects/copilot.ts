@@ -26,7 +26,12 @@ const COPILOT_EVENTS: Readonly<Record<string, DialectEvent>> = {
   sessionStart: at("SessionStart", { source: "sourceNew", initialPrompt: "prompt" }, { may: ["context"] }),
   sessionEnd: at("SessionEnd", { reason: "reasonComplete" }),
   userPromptSubmitted: at("UserPromptSubmitted", { prompt: "prompt" }, { deny: "block", may: ["input", "context"] }),
-  preToolUse: at("PreToolUse", CALL, { matches: "tool", exit2: "block", may: ["input", "context", "ask"] }),
+  preToolUse: at("PreToolUse", CALL, {
+    matches: "tool",
+    exit2: "block",
+    otherExit: "block",
+    may: ["input", "context", "ask"],
+  }),
   postToolUse: at("PostToolUse", { ...CALL, toolResult: "copilotResult" }, {
     only: ["succeeded"],
     matches: "tool",

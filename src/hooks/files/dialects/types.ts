@@ -37,6 +37,8 @@ export interface DialectEvent {
   readonly matches: FactName | "tool" | null;
   /** Effect of exit code 2. */
   readonly exit2: Effect;
+  /** Effect of any other exit code but 0, and of a signal. Default: the hook has failed, and the step passes. */
+  readonly otherExit?: Effect;
   /** The stream whose text exit code 2 gives a reason with. Default `stderr`. */
   readonly exit2Text?: "stdout";
   /** Whether a decision that asks says no, too. */

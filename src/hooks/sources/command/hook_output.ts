@@ -39,7 +39,13 @@ export function hookAnswer(hook: FileHook, end: CommandEnd, event?: HookEvent): 
   if (json !== null && (!isNo || exits.json2 === "instead")) return readObject(json, hook, event);
   if (isNo) return refusal(hook, end, json, event);
   const said = end.stderr.trim().slice(0, MAX_SAID);
-  throw failure("hook.command_failed", hook, `it ended ${endingOf(exit)}${said === "" ? "" : `: ${said}`}`);
+  const why = `it ended ${endingOf(exit)}${said === "" ? "" : `: ${said}`}`;
+  const { otherExit } = eventOf(hook);
+  // A file that says itself what a failure does outranks its agent.
+  if (otherExit !== undefined && hook.onFailure === undefined) {
+    return inEffect(otherExit, `The check ${hook.id} failed: ${why}`, hook);
+  }
+  throw failure("hook.command_failed", hook, why);
 }
 
 /** Returns the answer in an object that a hook has given: portable, or in the words of its dialect. */

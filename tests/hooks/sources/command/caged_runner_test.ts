@@ -84,7 +84,7 @@ test("B-018 the operator widens the cage in config.toml: paths, .git and variabl
   assert.deepEqual(await after(), ["from outside", "x\n", `${process.env.HOME}\n`]);
 });
 
-test("B-008 exit code 2 blocks with stderr as the reason, any other is a failure of the hook", async (t) => {
+test("B-008 exit code 2 blocks with stderr as the reason; any other denies before a call, as Copilot does, or is a failure", async (t) => {
   if (!await canCage(t)) return;
   const repo = await hookRepo(t, {
     [FILE]: guard("./check.sh"),
@@ -93,6 +93,13 @@ test("B-008 exit code 2 blocks with stderr as the reason, any other is a failure
   await repo.trust();
   assert.deepEqual(await repo.fire(), { action: "block", reason: "rm is not for you" });
   await repo.write("check.sh", "#!/bin/bash\necho oops >&2\nexit 3\n");
+  await repo.trust();
+  const id = ".github/hooks/guard.json:preToolUse[0]";
+  assert.deepEqual(await repo.fire(), {
+    action: "block",
+    reason: `The check ${id} failed: it ended with exit code 3: oops`,
+  });
+  await repo.write(FILE, guard("./check.sh", { onFailure: "pass" }));
   await repo.trust();
   await assert.rejects(
     repo.fire(),
@@ -148,7 +155,7 @@ test("B-018 a hook that prints two JSON objects has failed: neither is taken for
 
 test("B-018 a hook that ends by a signal has failed, and the error names the signal", async (t) => {
   if (!await canCage(t)) return;
-  const repo = await hookRepo(t, { [FILE]: guard("kill -SEGV $$") });
+  const repo = await hookRepo(t, { [FILE]: guard("kill -SEGV $$", { onFailure: "pass" }) });
   await repo.trust();
   await assert.rejects(repo.fire(), failsWith("hook.command_failed", /by SIGSEGV/));
   await nothingRemains(repo.dir, repo.home);
@@ -253,7 +260,8 @@ test("N-038 a hook opens its standard streams by name, and what it leaves runnin
 
 test("N-038 a hook that does not read its stdin, and one that prints much, end as they would outside", async (t) => {
   if (!await canCage(t)) return;
-  const repo = await hookRepo(t, { [FILE]: guard("exec <&-; head -c 300000 /dev/zero | tr '\\0' x; kill -TERM $$") });
+  const script = "exec <&-; head -c 300000 /dev/zero | tr '\\0' x; kill -TERM $$";
+  const repo = await hookRepo(t, { [FILE]: guard(script, { onFailure: "pass" }) });
   await repo.trust();
   await assert.rejects(repo.fire(), { code: "hook.command_failed", message: /SIGTERM/ });
   assert.equal(repo.ends[0]?.stdout.length, 300_000);

@@ -240,6 +240,25 @@ test("B-018 what cannot be read is a failure of the hook, never a decision", () 
   assert.throws(() => hookAnswer(hook, end('{"a":"}{"')), { message: /its JSON is broken/ });
 });
 
+test("N-038 Copilot's preToolUse denies a call when its check ends with any code but 0; a timeout lets it pass", () => {
+  const failed = (exit: CommandEnd["exit"], own: Partial<CommandEnd> = {}) => end("", { exit, stderr: "boom", ...own });
+  const hook = hookOf("preToolUse", "copilot");
+  const one = { code: 1, signal: null };
+  assert.deepEqual(hookAnswer(hook, failed(one)), {
+    action: "block",
+    reason: "The check f:x[0] failed: it ended with exit code 1: boom",
+  });
+  // A script that is not there, and one that crashed.
+  assert.equal(hookAnswer(hook, failed({ code: 127, signal: null }))?.action, "block");
+  assert.equal(hookAnswer(hook, failed({ code: null, signal: "SIGSEGV" }))?.action, "block");
+  assert.throws(() => hookAnswer(hook, failed(one, { ended: "timeout" })), { code: "hook.command_timeout" });
+  // VS Code's name of the moment, other moments, and a file that says itself what a failure does.
+  const others = [hookOf("PreToolUse", "copilot"), hookOf("postToolUse", "copilot"), { ...hook, onFailure: "pass" }];
+  for (const other of others as FileHook[]) {
+    assert.throws(() => hookAnswer(other, failed(one)), { code: "hook.command_failed" }, other.nativeName);
+  }
+});
+
 test("B-018 a block without words still has a reason", () => {
   const hook = hookOf("PreToolUse", "copilot");
   const silent = hookAnswer(hook, end("", { exit: { code: 2, signal: null } }));
