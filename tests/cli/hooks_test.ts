@@ -138,6 +138,20 @@ test("B-018 kaged hooks trust shows the folder and the variables that programs g
   assert.match(stdout, /^ {4}node server\.js\n {4}with NODE_OPTIONS=--require \.\/x\.js$/m);
 });
 
+test("N-038 kaged hooks trust and list show a hook that a mistake leaves out of its file", async (t) => {
+  const { repo, kaged } = await setUp(t);
+  const hooks = { PreToolUse: [{ hooks: [{ type: "command", command: "./check.sh" }, { type: "script" }] }] };
+  await repo.write(".claude/settings.json", JSON.stringify({ hooks }));
+  const { stdout } = await kaged(["trust"]);
+  assert.match(
+    stdout,
+    /^ {2}Does not run: PreToolUse\[0\]\.hooks\[1\]: It cannot be read: "script" is no type of hook$/m,
+  );
+  const list = await kaged(["list"]);
+  assert.equal(list.code, 0, "the rest of the file is usable");
+  assert.match(list.stdout, /left out: \.claude\/settings\.json:PreToolUse\[0\]\.hooks\[1\]: It cannot be read/);
+});
+
 test("B-018 kaged hooks trust asks again after a change, with the difference", async (t) => {
   const { repo, kaged } = await setUp(t);
   const old = await hashOf(kaged);

@@ -99,6 +99,7 @@ export function entriesTable(): Rows {
     ["other exit codes", ...of(otherCodes)],
     ["new input", ...of(({ answers }) => code(answers.input))],
     ["new output", ...of(({ answers }) => code(answers.output))],
+    ["a mistake in a hook", ...of(({ badEntry }) => badEntry === "entry" ? "leaves it out" : "voids the file")],
     ["left out", ...of(({ leftOut }) => code(Object.keys(leftOut)))],
   ];
 }

@@ -65,6 +65,8 @@ export interface LeftOutHook {
   readonly id: string;
   /** Why it does not run, as a sentence. */
   readonly reason: string;
+  /** Whether the file has a mistake there; other hooks are left out by what this host is. */
+  readonly isMistake?: true;
 }
 
 /** Everything that was found. */
@@ -102,7 +104,7 @@ export async function loadHookFiles(options: LoadHookFilesOptions): Promise<Hook
   for (const { parsed, found: { name, origin, root, isOwn }, text } of read.flatMap(({ good }) => good ?? [])) {
     const { warnings: _warnings, hooks, unused = [], ...rest } = parsed;
     if (isOther(parsed, origin, wantedServers)) continue;
-    leftOut.push(...unused.map(({ id, reason }) => ({ id, reason })));
+    leftOut.push(...unused.map(({ line: _, ...left }) => left));
     const isOff = (id: string): boolean => settings.disable.includes(name) || settings.disable.includes(id);
     const running = hooks.flatMap((hook): LoadedHook[] => {
       const script = hook.action ? describeAction(hook.action) : selectCommand(hook, options.platform ?? "linux");

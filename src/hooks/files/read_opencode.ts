@@ -10,7 +10,7 @@ import type { DocumentPath } from "../../core/documents/places.ts";
 import { defined, isMap } from "../../core/values/plain_data.ts";
 import { shown } from "../../core/values/shown_value.ts";
 import { DIALECTS } from "./dialects/all.ts";
-import type { ReadHooks } from "./parse_hook_map.ts";
+import type { ReadHooks } from "./read_items.ts";
 import { shellWord } from "./shell_words.ts";
 import type { FileHook, UnusedHook } from "./types.ts";
 

@@ -144,6 +144,8 @@ export interface UnusedHook {
   readonly line: number;
   /** Why it does not run, as a sentence. */
   readonly reason: string;
+  /** Whether the file has a mistake there. */
+  readonly isMistake?: true;
 }
 
 /** The content of a hook file, whatever its dialect. */

@@ -143,6 +143,7 @@ export const CLAUDE: DialectSpec = {
     PostModelSwitch: "this host does not call the model",
   },
   unknownEvent: "error",
+  badEntry: "entry",
   entry: {
     shape: "nested",
     bash: [],

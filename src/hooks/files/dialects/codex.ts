@@ -44,6 +44,7 @@ export const CODEX: DialectSpec = {
     Interrupt: "this host has no key that interrupts",
   },
   unknownEvent: "warn",
+  badEntry: "file",
   entry: {
     ...CLAUDE.entry,
     powershell: ["commandWindows", "command_windows"],

@@ -110,6 +110,7 @@ export const COPILOT: DialectSpec = {
     preMcpToolCall: "it is for code only",
   },
   unknownEvent: "error",
+  badEntry: "entry",
   entry: {
     shape: "both",
     bash: ["bash", "linux"],

@@ -101,6 +101,7 @@ export const CURSOR: DialectSpec = {
     workspaceOpen: "this host opens no workspaces",
   },
   unknownEvent: "warn",
+  badEntry: "file",
   entry: {
     shape: "flat",
     bash: [],

@@ -88,6 +88,7 @@ export const GEMINI: DialectSpec = {
     Notification: "it is about a screen that this host does not have",
   },
   unknownEvent: "warn",
+  badEntry: "entry",
   entry: {
     shape: "nested",
     bash: [],

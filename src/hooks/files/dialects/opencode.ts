@@ -43,6 +43,7 @@ export const OPENCODE: DialectSpec = {
   events: EVENTS,
   leftOut: { "session.end": "its own plugin does not handle it either" },
   unknownEvent: "error",
+  badEntry: "file",
   entry: {
     shape: "flat",
     bash: [],

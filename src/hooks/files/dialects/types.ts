@@ -174,6 +174,8 @@ export interface DialectSpec extends ToolNaming {
   readonly leftOut: Readonly<Record<string, string>>;
   /** Whether a moment that nobody knows makes the file useless, or is left out with a warning. */
   readonly unknownEvent: "error" | "warn";
+  /** Whether a mistake in a hook leaves out that hook alone, or makes its file useless. Settings of Copilot: the file. */
+  readonly badEntry: "entry" | "file";
   readonly entry: EntryKeys;
   readonly timeoutMs: number;
   readonly matcher: MatcherRule;

@@ -71,6 +71,7 @@ export const WINDSURF: DialectSpec = {
   },
   leftOut: { post_setup_worktree: "this host makes no worktrees" },
   unknownEvent: "warn",
+  badEntry: "file",
   entry: {
     shape: "flat",
     bash: [],
