@@ -26,12 +26,22 @@ export function placesTable(): Rows {
       code(places.project),
       code(places.user.map((place) => `~/${place}`)),
       code(places.plugin),
+      code(places.managed),
       format.toUpperCase(),
       versions[version],
       name === "opencode" ? "its own two forms" : shapes[entry.shape],
     ];
   });
-  return [["", "in a repository", "in your home", "in a plugin", "format", "`version`", "hooks stand"], ...rows];
+  return [[
+    "",
+    "in a repository",
+    "in your home",
+    "in a plugin",
+    "not read: an administrator's",
+    "format",
+    "`version`",
+    "hooks stand",
+  ], ...rows];
 }
 
 /** The names of each moment. */
@@ -97,6 +107,7 @@ export function entriesTable(): Rows {
     ],
     ["exit 2 needs text", ...of(({ exits }) => exits.needsText ? "yes" : exits.ignored ? "means nothing" : "no")],
     ["other exit codes", ...of(otherCodes)],
+    ["`async`", ...of(({ exits }) => exits.later ? "text comes later" : "text not read")],
     ["new input", ...of(({ answers }) => code(answers.input))],
     ["new output", ...of(({ answers }) => code(answers.output))],
     ["a mistake in a hook", ...of(({ badEntry }) => badEntry === "entry" ? "leaves it out" : "voids the file")],

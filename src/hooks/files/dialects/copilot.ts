@@ -96,6 +96,7 @@ export const COPILOT: DialectSpec = {
     project: [".github/hooks/*.json", ".github/copilot/settings.json", ".github/copilot/settings.local.json"],
     user: [".copilot/hooks/*.json", ".copilot/settings.json"],
     plugin: ["hooks.json", "hooks/hooks.json", "com.github.copilot/hooks/hooks.json"],
+    managed: ["/etc/github-copilot/policy.d/*.json"],
     userReadable: [".copilot/hooks"],
   },
   format: "jsonc",

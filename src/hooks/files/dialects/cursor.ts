@@ -88,6 +88,7 @@ export const CURSOR: DialectSpec = {
     project: [".cursor/hooks.json"],
     user: [".cursor/hooks.json"],
     plugin: ["hooks/hooks.json", "hooks/hooks-cursor.json"],
+    managed: ["/etc/cursor/hooks.json"],
     userReadable: [".cursor/hooks"],
   },
   format: "json",

@@ -36,6 +36,7 @@ export const OPENCODE: DialectSpec = {
       ".config/opencode/command-hooks.jsonc",
     ],
     plugin: [],
+    managed: ["/etc/opencode/opencode.json", "/etc/opencode/opencode.jsonc"],
     userReadable: [".config/opencode/hooks"],
   },
   format: "jsonc",

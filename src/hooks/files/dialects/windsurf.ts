@@ -52,6 +52,7 @@ export const WINDSURF: DialectSpec = {
     project: [".devin/hooks.json", ".windsurf/hooks.json"],
     user: [".codeium/windsurf/hooks.json", ".codeium/hooks.json"],
     plugin: [],
+    managed: ["/etc/devin/hooks.json", "/etc/windsurf/hooks.json"],
     userReadable: [".codeium/windsurf/hooks", ".codeium/hooks"],
   },
   format: "json",

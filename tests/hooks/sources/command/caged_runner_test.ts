@@ -4,9 +4,12 @@ import { createServer } from "node:net";
 import process from "node:process";
 import { test } from "node:test";
 import { HostError } from "../../../../src/core/errors/host_error.ts";
+import { createHookEngine } from "../../../../src/hooks/mod.ts";
+import type { HookEvent } from "../../../../src/hooks/engine/types.ts";
 import { openHookFiles } from "../../../../src/hooks/open_hook_files.ts";
 import { canCage, guard, hookEvent, hookRepo } from "../../../support/hook_repo.ts";
 import { processesIn } from "../../../support/processes_in.ts";
+import { until } from "../../../support/until.ts";
 
 const FILE = ".github/hooks/guard.json";
 const failsWith = (code: string, message: RegExp) => (error: unknown): boolean => {
@@ -223,6 +226,30 @@ test("B-018 an async hook that breaks blocks nobody and is reported", async (t) 
   assert.equal(await handler(hookEvent(), { signal: new AbortController().signal } as never), null);
   await opened.close();
   assert.deepEqual(broken, ["hook.command_failed"]);
+});
+
+test("N-038 what an async hook says comes with the next prompt or call of its session, once", async (t) => {
+  if (!await canCage(t)) return;
+  const command = `echo '{"hookSpecificOutput":{"additionalContext":"3 tests fail"},"systemMessage":"tested"}'`;
+  const settings = { hooks: { PostToolUse: [{ hooks: [{ type: "command", command, async: true }] }] } };
+  const repo = await hookRepo(t, { ".claude/settings.json": JSON.stringify(settings) });
+  await repo.trust();
+  const engine = createHookEngine();
+  engine.add((await repo.open()).registrations);
+  const fire = async (own: Pick<HookEvent, "hook"> & Partial<HookEvent>) => {
+    const { context, warnings } = await engine.fire({ sessionId: "ses_1", agent: "primary", ...own });
+    return [context, warnings];
+  };
+  assert.deepEqual(
+    await fire({ hook: "PostToolUse", tool: { name: "Bash" }, output: "ok" }),
+    [[], []],
+    "nobody waits for it",
+  );
+  await until(() => repo.ends.length === 1, "the end of the hook");
+  const prompt = { hook: "UserPromptSubmitted", input: { prompt: "go on" } } as const;
+  assert.deepEqual(await fire({ ...prompt, sessionId: "ses_2" }), [[], []], "another session");
+  assert.deepEqual(await fire(prompt), [["3 tests fail"], ["tested"]]);
+  assert.deepEqual(await fire(prompt), [[], []], "once");
 });
 
 test("B-008 nobody waits for an async hook, and closing waits for its end", async (t) => {
