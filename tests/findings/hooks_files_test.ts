@@ -8,6 +8,7 @@ import { test, type TestContext } from "node:test";
 import { createHost } from "@kaged/plugin-host";
 import { agentHooks, createHookEngine, type FiredEvent } from "@kaged/plugin-host/hooks";
 import { canCage, type HookRepo, hookRepo } from "../support/hook_repo.ts";
+import { until } from "../support/until.ts";
 import { emptyGround } from "./support_newcomer.ts";
 
 const CLAUDE = ".claude/settings.json";
@@ -131,6 +132,25 @@ test("N-038 a check of Copilot that fails before a call denies the call", async 
   const file = JSON.stringify({ version: 1, hooks: { preToolUse: [{ type: "command", bash: "./gone.sh" }] } });
   const { fire } = await repoWith(t, { ".github/hooks/a.json": file });
   assert.equal((await fire("PreToolUse", { tool: { name: "Bash" }, input: {} })).blocked, true);
+});
+
+// VS Code allows comments in the files of its folder; here the command ended with 1.
+test("B-007 a .vscode/mcp.json with comments is read", async (t) => {
+  const text =
+    `{\n  // Ours\n  "servers": { "memory": { "command": "node" } },\n  "hooks": { "SessionStart": [{ "tool": "memory.load" }] },\n}`;
+  const repo = await hookRepo(t, { ".vscode/mcp.json": text });
+  const { found } = await repo.open();
+  assert.deepEqual([found.errors, found.files.map(({ tools }) => tools.length)], [[], [1]]);
+});
+
+// A hook that nobody waits for could say nothing to the model.
+test("N-038 what an async hook of Claude Code says comes with the session's next prompt", async (t) => {
+  if (!await canCage(t)) return;
+  const command = `echo '{"hookSpecificOutput":{"additionalContext":"3 tests fail"}}'`;
+  const { repo, fire } = await repoWith(t, { [CLAUDE]: claude("PostToolUse", command, { async: true }) });
+  await fire("PostToolUse", { tool: { name: "Bash" }, output: "ok" });
+  await until(() => repo.ends.length === 1, "the end of the hook");
+  assert.deepEqual((await fire("UserPromptSubmitted", { input: "go on" })).context, ["3 tests fail"]);
 });
 
 // The guide read as if a host loaded hook files; it did not.

@@ -2,13 +2,16 @@
  * Hookspecs of one's own: the files that follow from them, and the changes between two of them.
  */
 import assert from "node:assert/strict";
-import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { spawnSync } from "node:child_process";
+import { mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { test, type TestContext } from "node:test";
+import { fileURLToPath } from "node:url";
 import { dispatchSingleton } from "@kaged/plugin-host/hooks";
 import { runKaged } from "../support/run_kaged.ts";
 import { scratchDir } from "../support/scratch_dir.ts";
 
+const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const CLASSES = ["singleton", "broadcast_collect", "broadcast_notify", "chain", "capability"];
 const KIND = `kind: greeter
 kind_api_version: 1.2.3
@@ -85,6 +88,31 @@ test("a minimum above the maximum is an error at its place", async (t) => {
   const { code, stderr } = await runKaged(["hookspec", "emit", "--dir", dir, "--out", join(dir, "out")]);
   assert.equal(code, 1);
   assert.match(stderr, /greet\.output\.json:\d+:\d+.*minimum 5 is more than maximum 1/);
+});
+
+// The call that the guide shows did not compile: TS2345.
+test("D-009 an element of HOOKS beside its HOOK_SCHEMAS is a contract for dispatchSingleton() under tsc --strict", async (t) => {
+  const dir = await scratchDir(t);
+  const { code } = await runKaged(["hookspec", "emit", "--dir", join(ROOT, "hookspec"), "--out", dir]);
+  assert.equal(code, 0);
+  await symlink(join(ROOT, "node_modules"), join(dir, "node_modules"));
+  await writeFile(
+    join(dir, "use.ts"),
+    `import { dispatchSingleton, type Participant } from "${
+      fileURLToPath(import.meta.resolve("@kaged/plugin-host/hooks"))
+    }";
+    import { type ExecuteInput, type ExecuteOutput, HOOK_SCHEMAS, HOOKS } from "./typescript/tool.ts";
+    const participants: Participant<ExecuteInput, ExecuteOutput>[] = [];
+    declare const input: ExecuteInput;
+    export const answer = dispatchSingleton({ ...HOOKS[1]!, ...HOOK_SCHEMAS.execute }, participants, input);\n`,
+  );
+  const flags = "--noEmit --strict --target esnext --module nodenext --lib esnext,dom --allowImportingTsExtensions";
+  const { stdout } = spawnSync(
+    join(ROOT, "node_modules/.bin/tsc"),
+    [...flags.split(" "), "--skipLibCheck", "--types", "node", "use.ts"],
+    { cwd: dir, encoding: "utf8" },
+  );
+  assert.equal(stdout, "");
 });
 
 // It asked the first of a chain, and left the others out.
