@@ -68,6 +68,7 @@ export {
   errorKnowledge,
   type ErrorKnowledgeOptions,
   type KnownError,
+  type LearnedFix,
 } from "./sources/builtin/error_knowledge.ts";
 export { errorSignature } from "./sources/builtin/error_signature.ts";
 export { handoff, type HandoffOptions } from "./sources/builtin/handoff.ts";

@@ -138,6 +138,20 @@ test("B-018 kaged hooks trust shows the folder and the variables that programs g
   assert.match(stdout, /^ {4}node server\.js\n {4}with NODE_OPTIONS=--require \.\/x\.js$/m);
 });
 
+test("N-038 kaged hooks trust and list show a hook that a mistake leaves out of its file", async (t) => {
+  const { repo, kaged } = await setUp(t);
+  const hooks = { PreToolUse: [{ hooks: [{ type: "command", command: "./check.sh" }, { type: "script" }] }] };
+  await repo.write(".claude/settings.json", JSON.stringify({ hooks }));
+  const { stdout } = await kaged(["trust"]);
+  assert.match(
+    stdout,
+    /^ {2}Does not run: PreToolUse\[0\]\.hooks\[1\]: It cannot be read: "script" is no type of hook$/m,
+  );
+  const list = await kaged(["list"]);
+  assert.equal(list.code, 0, "the rest of the file is usable");
+  assert.match(list.stdout, /left out: \.claude\/settings\.json:PreToolUse\[0\]\.hooks\[1\]: It cannot be read/);
+});
+
 test("B-018 kaged hooks trust asks again after a change, with the difference", async (t) => {
   const { repo, kaged } = await setUp(t);
   const old = await hashOf(kaged);
@@ -235,10 +249,15 @@ test("B-018 kaged hooks trust says which gate ends when the changed file is trus
   assert.deepEqual(JSON.parse((await kaged(["list", "--json"])).stdout).held, []);
 });
 
-test("B-018 kaged hooks run fails when a hook breaks", async (t) => {
+test("B-018 kaged hooks run fails when a hook breaks, but for Copilot's preToolUse, which then denies", async (t) => {
   if (!await canCage(t)) return;
   const { repo, kaged } = await setUp(t);
   await repo.write("check.sh", "#!/bin/bash\nexit 9\n");
+  await kaged(["trust", "--yes", await hashOf(kaged)]);
+  const denied = await kaged(["run", "PreToolUse"]);
+  assert.match(denied.stdout, /^blocked PreToolUse [^]*it ended with exit code 9/);
+  assert.equal(denied.code, 0);
+  await repo.write(FILE, guard("./check.sh", { onFailure: "pass" }));
   await kaged(["trust", "--yes", await hashOf(kaged)]);
   const { code, stdout } = await kaged(["run", "PreToolUse"]);
   assert.equal(code, 1);

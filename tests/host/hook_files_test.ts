@@ -9,11 +9,12 @@ import { canCage } from "../support/hook_repo.ts";
 import { hosted } from "../support/hosted.ts";
 
 /** Writes a check of every call into a project, and trusts it where asked. */
-async function withCheck(dir: string, home: string, { trusted = true } = {}): Promise<void> {
+async function withCheck(dir: string, home: string, { trusted = true, more = [] as unknown[] } = {}): Promise<void> {
   const runtime = await detectRuntime();
   await mkdir(`${dir}/.claude`, { recursive: true });
   const hook = { type: "command", command: "echo x >> ran; echo 'not here' >&2; exit 2" };
-  await writeFile(`${dir}/.claude/settings.json`, JSON.stringify({ hooks: { PreToolUse: [{ hooks: [hook] }] } }));
+  const hooks = { PreToolUse: [{ hooks: [hook, ...more] }] };
+  await writeFile(`${dir}/.claude/settings.json`, JSON.stringify({ hooks }));
   if (!trusted) return;
   await using opened = await openHookFiles({ runtime, dir, home, userHome: null });
   for (const { evidence, file } of opened.judged) await trustHookFile({ home, dir: file.root, evidence }, runtime);
@@ -47,6 +48,18 @@ test("N-038 a host warns of hook files that nobody trusts, and without hookFiles
   await withCheck(without.dir, without.home);
   await without.host.start();
   assert.deepEqual([warnings.length, without.host.hooks.list("PreToolUse")], [1, []]);
+});
+
+test("N-038 a host warns of a hook that a mistake leaves out of a trusted file, and runs the others", async () => {
+  const warnings: string[] = [];
+  const onWarning = (message: string): void => void warnings.push(message);
+  await using h = await hosted({ hookFiles: { userHome: null }, onWarning, start: false });
+  await withCheck(h.dir, h.home, { more: [{ type: "command", comand: "./check.sh" }] });
+  await h.host.start();
+  assert.deepEqual(warnings, [
+    "The hook .claude/settings.json:PreToolUse[0].hooks[1] does not run: It cannot be read: A hook names no command",
+  ]);
+  assert.equal(h.host.hooks.list("PreToolUse").length, 1);
 });
 
 test("N-038 a host whose list of trusted hooks cannot be read does not start", async () => {

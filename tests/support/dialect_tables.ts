@@ -26,12 +26,22 @@ export function placesTable(): Rows {
       code(places.project),
       code(places.user.map((place) => `~/${place}`)),
       code(places.plugin),
+      code(places.managed),
       format.toUpperCase(),
       versions[version],
       name === "opencode" ? "its own two forms" : shapes[entry.shape],
     ];
   });
-  return [["", "in a repository", "in your home", "in a plugin", "format", "`version`", "hooks stand"], ...rows];
+  return [[
+    "",
+    "in a repository",
+    "in your home",
+    "in a plugin",
+    "not read: an administrator's",
+    "format",
+    "`version`",
+    "hooks stand",
+  ], ...rows];
 }
 
 /** The names of each moment. */
@@ -96,10 +106,25 @@ export function entriesTable(): Rows {
       ...of(({ entry }) => code(Object.entries(entry.types).filter(([, is]) => is === "runs").map(([type]) => type))),
     ],
     ["exit 2 needs text", ...of(({ exits }) => exits.needsText ? "yes" : exits.ignored ? "means nothing" : "no")],
+    ["other exit codes", ...of(otherCodes)],
+    ["`async`", ...of(({ exits }) => exits.later ? "text comes later" : "text not read")],
     ["new input", ...of(({ answers }) => code(answers.input))],
     ["new output", ...of(({ answers }) => code(answers.output))],
+    ["a mistake in a hook", ...of(({ badEntry }) => badEntry === "entry" ? "leaves it out" : "voids the file")],
     ["left out", ...of(({ leftOut }) => code(Object.keys(leftOut)))],
   ];
+}
+
+function otherCodes({ exits, events }: DialectSpec): string {
+  if (exits.ignored) return "mean nothing";
+  const blocking = Object.entries(events).filter(([, { otherExit }]) => otherExit === "block").map(([name]) => name);
+  const words = [
+    ...(exits.jsonAnyCode ? ["JSON counts"] : []),
+    ...(exits.aboveTwo ? ["above 2 as 2"] : []),
+    ...(blocking.length > 0 ? [`${code(blocking)} **blocks**`] : []),
+    "failed",
+  ];
+  return words.join(", else ");
 }
 
 /** Returns the rows as the guide writes them, without its spaces. */

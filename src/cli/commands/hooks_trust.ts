@@ -196,6 +196,9 @@ function show(
       showVariables(env, out);
     }
   }
+  for (const { id, reason } of found.leftOut.filter((left) => left.isMistake && left.id.startsWith(`${file.name}:`))) {
+    line(`  ${paint.yellow("Does not run")}: ${id.slice(file.name.length + 1)}: ${reason}`);
+  }
   for (const text of describeCage(found.dir, settings)) line(paint.dim(`  ${text}`));
   line(`  Covers ${evidence.files.map(({ path }) => path).join(", ")}`);
   line(paint.dim("  Other files that these use are not covered: they can change without your being asked"));

@@ -84,6 +84,21 @@ export class DocumentReport {
     this.#root = root;
   }
 
+  /** Returns an empty report about a part of this document, whose mistakes may not be the whole document's. */
+  apart(): DocumentReport {
+    const part = new DocumentReport(this.file, this.kind);
+    part.#root = this.#root;
+    for (const where of this.#unreadable) part.#unreadable.add(where);
+    return part;
+  }
+
+  /** Adds the issues of a part; its errors as errors, or as warnings where they leave the rest of the document usable. */
+  take(part: DocumentReport, errorsAs: "errors" | "warnings" = "errors"): void {
+    const target = errorsAs === "errors" ? this.#errors : this.#warnings;
+    for (const issue of part.#errors.values()) this.#add(target, issue);
+    for (const issue of part.#warnings.values()) this.#add(this.#warnings, issue);
+  }
+
   /** Returns the place of a value, or of its key. */
   placeOf(path: DocumentPath, part: "key" | "value"): Place {
     return this.#root.placeOf(path, part);

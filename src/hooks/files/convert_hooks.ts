@@ -4,7 +4,7 @@
  * @module
  */
 import { yamlText } from "../../core/documents/edit_yaml.ts";
-import { type CommandDialect, DIALECTS } from "./dialects/all.ts";
+import { type CommandDialect, dialectEvent, DIALECTS, eventOf } from "./dialects/all.ts";
 import { convertedPlaces } from "./convert_places.ts";
 import { shellWord } from "./shell_words.ts";
 import type { FileHook, ParsedHookFile } from "./types.ts";
@@ -182,6 +182,12 @@ function noteDifferences(hook: FileHook, name: string, to: ConvertTarget, note: 
   const isCamel = /^[a-z]/.test(name) || /^[a-z]/.test(hook.nativeName);
   if (isCamel || to === "gemini" || hook.dialect === "gemini") {
     note(hook, "changed", `Fields on stdin have other names at ${name} than at ${hook.nativeName}`);
+  }
+  const blocksThere = name.split(", ").some((one) => dialectEvent(to, one)?.otherExit === "block");
+  const blocksHere = eventOf(hook).otherExit === "block";
+  if (!hook.action && hook.onFailure === undefined && blocksHere !== blocksThere) {
+    const does = blocksThere ? "blocks the step there" : "lets the step pass there";
+    note(hook, "changed", `A check that fails, with another exit code than 0 and 2, ${does}`);
   }
   const script = hook.commands.bash ?? hook.commands.command ?? "";
   const [variable] = /\b(?:CLAUDE|CURSOR|GEMINI)_[A-Z_]+/.exec(script) ?? [];

@@ -11,6 +11,7 @@ import { readDocumentText } from "../../core/documents/read_text.ts";
 import { describeAction } from "./describe_action.ts";
 import { DIALECTS } from "./dialects/all.ts";
 import { isInTheCloud } from "./event_names.ts";
+import { managedFiles } from "./find_managed_files.ts";
 import { findHookFiles, type FoundHookFile } from "./find_hook_files.ts";
 import { mcpHookId, serverProblem } from "./mcp_server.ts";
 import { HOOK_FILE, parseHookFile } from "./parse_hook_file.ts";
@@ -65,6 +66,8 @@ export interface LeftOutHook {
   readonly id: string;
   /** Why it does not run, as a sentence. */
   readonly reason: string;
+  /** Whether the file has a mistake there; other hooks are left out by what this host is. */
+  readonly isMistake?: true;
 }
 
 /** Everything that was found. */
@@ -98,11 +101,11 @@ export async function loadHookFiles(options: LoadHookFilesOptions): Promise<Hook
     ),
   );
   const loaded: LoadedHookFile[] = [];
-  const leftOut: LeftOutHook[] = [];
+  const leftOut: LeftOutHook[] = settings.surface === "cloud" ? [] : await managedFiles(files);
   for (const { parsed, found: { name, origin, root, isOwn }, text } of read.flatMap(({ good }) => good ?? [])) {
     const { warnings: _warnings, hooks, unused = [], ...rest } = parsed;
     if (isOther(parsed, origin, wantedServers)) continue;
-    leftOut.push(...unused.map(({ id, reason }) => ({ id, reason })));
+    leftOut.push(...unused.map(({ line: _, ...left }) => left));
     const isOff = (id: string): boolean => settings.disable.includes(name) || settings.disable.includes(id);
     const running = hooks.flatMap((hook): LoadedHook[] => {
       const script = hook.action ? describeAction(hook.action) : selectCommand(hook, options.platform ?? "linux");

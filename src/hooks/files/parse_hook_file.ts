@@ -14,7 +14,8 @@ import { type CommandDialect, DIALECTS } from "./dialects/all.ts";
 import { hookDialect, placedDialect } from "./hook_dialect.ts";
 import { matcherProblem } from "./matcher.ts";
 import { readMcpServers, readMcpTools } from "./mcp_hook_map.ts";
-import { readHookMap, type ReadHooks } from "./parse_hook_map.ts";
+import { readHookMap } from "./parse_hook_map.ts";
+import type { ReadHooks } from "./read_items.ts";
 import { readOpencode } from "./read_opencode.ts";
 import type { FileHook, HookDialect, ParsedHookFile, UnusedHook } from "./types.ts";
 
@@ -106,7 +107,7 @@ async function finished(
     // One matcher voids one hook; but a gate that cannot be hung up is no gate, and the file says there is one.
     if (onFailure === "block") report.errorAt("hook.matcher_invalid", { line, column: 1 }, text);
     else report.warnAt("hook.matcher_invalid", { line, column: 1 }, text);
-    left.push({ id, line, reason: problem });
+    left.push({ id, line, reason: problem, isMistake: true });
   }
   report.throwErrors();
   return { ...parsed, hooks: fit, ...(left.length > 0 && { unused: left }), warnings: report.warnings };

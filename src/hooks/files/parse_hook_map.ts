@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { Fields, TEXT, type ValueType } from "../../core/documents/fields.ts";
+import type { Fields, ValueType } from "../../core/documents/fields.ts";
 import type { DocumentPath } from "../../core/documents/places.ts";
 import { didYouMean } from "../../core/values/nearest_word.ts";
 import { isMap } from "../../core/values/plain_data.ts";
@@ -11,20 +11,15 @@ import { shown } from "../../core/values/shown_value.ts";
 import { type CommandDialect, dialectEvent, DIALECTS } from "./dialects/all.ts";
 import type { DialectEvent } from "./dialects/types.ts";
 import { isExtension, NATIVE_NAMES, nativeEvent } from "./event_names.ts";
-import { type EntryContext, readEntry } from "./read_entry.ts";
-import type { FileHook, HookDialect, UnusedHook } from "./types.ts";
+import type { EntryContext } from "./read_entry.ts";
+import { type ReadHooks, readItem, settleItems } from "./read_items.ts";
+import type { HookDialect, UnusedHook } from "./types.ts";
 
 /** A moment of a map with the entries of its list. */
 interface EventList<Event> {
   readonly nativeName: string;
   readonly event: Event;
   readonly entries: readonly { readonly entry: unknown; readonly path: DocumentPath }[];
-}
-
-/** The hooks of a file. */
-export interface ReadHooks {
-  readonly hooks: readonly FileHook[];
-  readonly unused: readonly UnusedHook[];
 }
 
 const MOMENTS: ValueType<Readonly<Record<string, unknown>>> = { name: "a map from moments to hooks", fits: isMap };
@@ -41,10 +36,11 @@ export function readHookMap(root: Fields, context: Pick<EntryContext, "name" | "
     unused.push({ id: `${name}:${nativeName}`, line, reason });
   };
   const lists = eventLists(root, (moments, nativeName) => understood(moments, nativeName, dialect, leave), dialect);
-  const hooks = lists.flatMap(({ entries, nativeName, event }) =>
-    entries.flatMap(({ entry, path }) => readItem(root, entry, path, { ...context, nativeName, event }, unused))
+  const items = lists.flatMap(({ entries, nativeName, event }) =>
+    entries.flatMap(({ entry, path }) => readItem(entry, path, root.report, { ...context, nativeName, event }))
   );
-  return { hooks, unused };
+  const read = settleItems(items, root.report, context);
+  return { hooks: read.hooks, unused: [...unused, ...read.unused] };
 }
 
 /** Returns the lists under `hooks` of every moment that is understood. */
@@ -109,34 +105,4 @@ function understood(
   report.warn("hook.event_elsewhere", at, { message, part: "key" });
   leave(nativeName, message);
   return null;
-}
-
-/** Reads an entry, or a group of entries behind one matcher, as Claude Code writes them. */
-function readItem(
-  { report }: Fields,
-  item: unknown,
-  path: DocumentPath,
-  context: Omit<EntryContext, "matcher">,
-  unused: UnusedHook[],
-): FileHook[] {
-  const read = (value: unknown, at: DocumentPath, own: EntryContext): FileHook[] => {
-    const found = readEntry(value, at, report, own);
-    if (found && "unused" in found) unused.push(found.unused);
-    return found && "hook" in found ? [found.hook] : [];
-  };
-  const { shape } = DIALECTS[context.dialect].entry;
-  const isGroup = isMap(item) && (shape === "nested" || (shape === "both" && Array.isArray(item["hooks"])));
-  if (!isGroup) return read(item, path, context);
-  const group = new Fields(item, path, report);
-  const matcher = group.get("matcher", TEXT);
-  const { hooks } = item;
-  if (!Array.isArray(hooks)) {
-    group.error("missing_field", "hooks", {
-      message: "A group has no list of hooks",
-      hint: 'Write { "matcher": "…", "hooks": [ { "type": "command", "command": "…" } ] }',
-    });
-    return [];
-  }
-  const shared = { ...context, ...(matcher !== undefined && { matcher }) };
-  return hooks.flatMap((entry, index) => read(entry, [...path, "hooks", index], shared));
 }

@@ -10,11 +10,17 @@ import type { DocumentPath } from "../../core/documents/places.ts";
 import { defined, isMap } from "../../core/values/plain_data.ts";
 import { shown } from "../../core/values/shown_value.ts";
 import { DIALECTS } from "./dialects/all.ts";
-import type { ReadHooks } from "./parse_hook_map.ts";
+import type { ReadHooks } from "./read_items.ts";
 import { shellWord } from "./shell_words.ts";
 import type { FileHook, UnusedHook } from "./types.ts";
 
 const { events, leftOut, timeoutMs } = DIALECTS.opencode;
+
+/** Keys of a hook beside its commands that this host does nothing for. */
+const UNDONE: Readonly<Record<string, string>> = {
+  inject: "this host posts no messages into a session",
+  toast: "this host has no screen",
+};
 
 /** A hook as far as its form decides it. */
 interface Found {
@@ -118,9 +124,8 @@ function readNew(root: Fields, leave: (path: DocumentPath, reason: string) => vo
         leave(path, why ?? undone ?? "It runs nothing: this host shows no toasts and posts no messages");
         return [];
       }
-      for (const key of ["inject", "toast"].filter((name) => entry.has(name))) {
-        const message = `The key ${shown(key)} is not read: this host posts nothing into the session`;
-        entry.report.warn("hook.unknown_key", entry.at(key), { message, part: "key" });
+      for (const key of Object.keys(UNDONE).filter((name) => entry.has(name))) {
+        leave([...path, key], `Its ${shown(key)} is not read, though its commands run: ${UNDONE[key]}`);
       }
       const tools = [when.data["tool"] ?? []].flat().map(String);
       const agent = when.data["callingAgent"] ?? when.data["agent"];

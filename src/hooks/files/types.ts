@@ -92,8 +92,10 @@ export interface FileHook extends HookPlace {
   readonly timeoutMs: number;
   /** The tools, or the causes of the moment, that it is for; absent: all. */
   readonly matcher?: string;
-  /** The agent does not wait for it, and its answer is not read. */
+  /** The agent does not wait for it: it decides nothing, and what it says comes later or not at all. */
   readonly background: boolean;
+  /** Whether exit code 2 of a hook in the background has a text for the model (`asyncRewake`). */
+  readonly rewakes?: true;
   /** The agent it is for, or null for all. */
   readonly agent: string | null;
   /** Lowest first; absent: the engine's default. */
@@ -144,6 +146,8 @@ export interface UnusedHook {
   readonly line: number;
   /** Why it does not run, as a sentence. */
   readonly reason: string;
+  /** Whether the file has a mistake there. */
+  readonly isMistake?: true;
 }
 
 /** The content of a hook file, whatever its dialect. */

@@ -73,4 +73,9 @@ test("N-038 the table of published hook files has at least 120 of seven agents, 
     assert.ok(counts[agent], agent);
   }
   assert.ok(table.files.every(({ read, why }) => read === "whole" || why!.length > 0), "a reason for each");
+  for (const { file, commit, licence, sha256: hash } of table.files) {
+    assert.match(file, /^[\w-]+\/[\w.-]+__[\w.-]+(@[0-9a-f]{8})?\/./, "agent, owner, repository and path");
+    assert.match(`${commit} ${hash}`, /^[0-9a-f]{40} [0-9a-f]{64}$/, file);
+    assert.match(licence, /^(MIT|Apache-2\.0|BSD-3-Clause)( OR MIT)?$/, file);
+  }
 });

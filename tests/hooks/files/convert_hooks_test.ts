@@ -41,6 +41,11 @@ test("B-007 a converted file is a file of its dialect with the same hooks, and e
     ["changed", "hooks.preToolUse[0]", '"env"'],
     ["lost", "hooks.preToolUse[0]", '"powershell"'],
     ["changed", "hooks.preToolUse[0]", "Fields on stdin have other names at PreToolUse than at preToolUse"],
+    [
+      "changed",
+      "hooks.preToolUse[0]",
+      "A check that fails, with another exit code than 0 and 2, lets the step pass there",
+    ],
     ["lost", "hooks.OnBudgetExceeded[0]", "claude has no moment for OnBudgetExceeded"],
   ]);
 });
@@ -54,6 +59,7 @@ test("B-007 hooks of Claude Code become hooks of Copilot, and what that changes 
     SessionEnd: [{ hooks: [{ type: "command", command: "bye" }] }],
   };
   const { back, notes } = await converted(await parse(CLAUDE, { hooks }), "copilot", COPILOT);
+  assert.ok(notes.every(({ text }) => !text.includes("check that fails")), "PreToolUse keeps its name, and its effect");
   assert.deepEqual(gist(back), [
     ["PreToolUse", "Bash", 9_000, '"$CLAUDE_PROJECT_DIR"/a.sh'],
     ["SessionEnd", undefined, 1_500, "bye"],

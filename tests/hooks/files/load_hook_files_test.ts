@@ -127,3 +127,25 @@ test("B-008 a folder without hooks gives none, and what is no folder is refused"
   assert.deepEqual((await load(repo)).files, []);
   await assert.rejects(load({ ...repo, dir: `${repo.dir}/none` }), { code: "host.misuse" });
 });
+
+test("N-038 files of an administrator are not read, and those that are there are listed", async (t) => {
+  const { dir, runtime: { files } } = await hookRepo(t);
+  const folder = "/etc/github-copilot/policy.d";
+  const there = ["/etc/claude-code/managed-settings.json", folder, "/etc/cursor/hooks.json"];
+  const machine: typeof files = {
+    ...files,
+    target: async (path) => await files.target(there.includes(path) ? dir : path),
+    list: async (path) => path === folder ? ["a.json", "notes.txt"] : await files.list(path),
+  };
+  const { leftOut, errors } = await loadHookFiles({ dir, files: machine });
+  assert.deepEqual(leftOut.map(({ id }) => id).filter((id) => id.startsWith("/etc/")), [
+    `${folder}/a.json`,
+    "/etc/claude-code/managed-settings.json",
+    "/etc/cursor/hooks.json",
+  ]);
+  assert.match(
+    leftOut[0]?.reason ?? "",
+    /^Files that an administrator has for GitHub Copilot and VS Code are not read/,
+  );
+  assert.deepEqual(errors, []);
+});

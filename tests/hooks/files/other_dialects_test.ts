@@ -204,8 +204,14 @@ test("N-038 opencode: the old hooks of opencode.json and those of command-hooks.
 }`,
   );
   assert.deepEqual(own.hooks.map(({ line, commands }) => [line, commands.bash]), [[4, "fmt\nlint"], [8, "idle"]]);
-  assert.deepEqual(own.unused?.map(({ id }) => id.split(":")[1]), ["tool[1]", "tool[2]", "session[1]"]);
-  assert.deepEqual(own.warnings.map(({ path }) => path), ["tool[0].inject"]);
+  assert.deepEqual(own.unused?.map(({ id }) => id.split(":")[1]), [
+    "tool[0].inject",
+    "tool[1]",
+    "tool[2]",
+    "session[1]",
+  ]);
+  assert.match(own.unused?.[0]?.reason ?? "", /^Its "inject" is not read, though its commands run: /);
+  assert.deepEqual(own.warnings, []);
   assert.deepEqual(await wanting(own, { hook: "PostToolUse", tool: { name: "replace" } }), ["fmt\nlint"]);
   assert.deepEqual(
     await codesOf(parse(".opencode/command-hooks.jsonc", { tool: [{ when: { phase: "during" }, run: "x" }] })),

@@ -209,7 +209,9 @@ test("X-16 absurd timeouts are linted and bounded, and what is no time is refuse
     ["hook.timeout_absurd", 13],
   ]);
   assert.match(warnings[0]?.hint ?? "", /5000 ms would be 5/);
-  assert.deepEqual(await issuesOf(copilot({ preToolUse: [run({ timeoutSec: 0 }), run({ timeoutSec: "10" })] })), [
+  const none = copilot({ preToolUse: [run({ timeoutSec: 0 }), run({ timeoutSec: "10" })] });
+  assert.deepEqual((await none).hooks, []);
+  assert.deepEqual(await warningsOf(none), [
     "8 hook.timeout_invalid hooks.preToolUse[0].timeoutSec",
     "13 hook.timeout_invalid hooks.preToolUse[1].timeoutSec",
   ]);
@@ -355,5 +357,66 @@ test("N-038 a matcher that could stall or cannot be read voids its hook and no o
     assert.deepEqual(warnings.map(({ code, line }) => [code, line]), [["hook.matcher_invalid", 7]], matcher);
     const gate = claude({ PreToolUse: [group(matcher, { onFailure: "block" })] });
     assert.match((await issuesOf(gate))[0] ?? "", /hook\.matcher_invalid/, matcher);
+  }
+});
+
+test("N-038 a hook that cannot be read is left out alone where its agent does so, with the reason and its place", async () => {
+  const good = run({ bash: "./good.sh" });
+  const { hooks, unused, warnings } = await copilot({ preToolUse: [run({ type: "script" }), "x", good, { cwd: [] }] });
+  assert.deepEqual(hooks.map(({ path }) => path), ["hooks.preToolUse[2]"]);
+  assert.deepEqual(
+    unused,
+    [
+      { id: "preToolUse[0]", line: 5, reason: '"script" is no type of hook' },
+      { id: "preToolUse[1]", line: 9, reason: "Expected a map, got a text" },
+      {
+        id: "preToolUse[3]",
+        line: 14,
+        reason: "A hook names no command; Expected a text, got a list",
+      },
+    ].map(({ id, line, reason }) => ({
+      id: `.github/hooks/guard.json:${id}`,
+      line,
+      reason: `It cannot be read: ${reason}`,
+      isMistake: true,
+    })),
+  );
+  assert.deepEqual(warnings.map(({ line, code }) => `${line} ${code}`), [
+    "6 hook.type_unknown",
+    "9 hook.wrong_type",
+    "14 hook.no_command",
+    "15 hook.wrong_type",
+  ]);
+  const command = { type: "command", command: "x" };
+  const inClaude = await claude({
+    Stop: [{ matcher: 3, hooks: [command] }, { hooks: [{ type: "command" }, command] }],
+  });
+  assert.deepEqual(inClaude.hooks.map(({ path }) => path), ["hooks.Stop[1].hooks[1]"]);
+  assert.deepEqual(inClaude.unused?.map(({ line }) => line), [4, 15]);
+  const gemini = { hooks: { BeforeTool: [{ hooks: [{ type: "command" }, command] }] } };
+  const inGemini = await parseHookFile(JSON.stringify(gemini), { file: "/repo/.gemini/settings.json" });
+  assert.deepEqual([inGemini.hooks.length, inGemini.unused?.length], [1, 1]);
+});
+
+test("N-038 a hook that cannot be read makes its file useless where it may be a gate, and where its agent reads no such file", async () => {
+  const command = { type: "command", command: "x" };
+  const gates = [{ type: "command", onFailure: "block" }, { ...command, onFailure: "Block" }];
+  for (const gate of gates) {
+    assert.match((await issuesOf(claude({ PreToolUse: [{ hooks: [gate, command] }] })))[0] ?? "", /PreToolUse\[0\]/);
+  }
+  const behind = { matcher: 3, hooks: [{ ...command, onFailure: "block" }] };
+  assert.deepEqual((await issuesOf(claude({ PreToolUse: [behind] }))).length, 1, "a gate in a group");
+  const advises = { hooks: [{ type: "command", onFailure: "block", advisory: true }, command] };
+  assert.equal((await claude({ PreToolUse: [advises] })).hooks.length, 1, "one that only advises is no gate");
+  const nested = { hooks: { PreToolUse: [{ hooks: [{ type: "command" }, command] }] } };
+  const flat = (event: string) => ({ hooks: { [event]: [{ command: 1 }, { command: "x" }] } });
+  const strict: [string, unknown][] = [
+    ["/repo/.codex/hooks.json", nested],
+    ["/repo/.cursor/hooks.json", flat("preToolUse")],
+    ["/repo/.windsurf/hooks.json", flat("pre_run_command")],
+    ["/repo/.github/copilot/settings.json", flat("preToolUse")],
+  ];
+  for (const [file, content] of strict) {
+    assert.ok((await issuesOf(parseHookFile(JSON.stringify(content), { file }))).length > 0, file);
   }
 });

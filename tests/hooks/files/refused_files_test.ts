@@ -32,10 +32,13 @@ test("B-007 a file that lies nowhere in particular is read by how it looks", asy
   }
 });
 
-test("B-008 a matcher group without hooks, or with a matcher that is no text, is refused at its place", async () => {
+test("B-008 a matcher group without hooks, or with a matcher that is no text, is reported at its place", async () => {
   const claude = "/r/.claude/settings.json";
   const issue = async (group: unknown): Promise<string> => {
-    const { code, path } = await issueOf(claude, { hooks: { PreToolUse: [group] } });
+    const { hooks, warnings: [{ code, path } = assert.fail()] } = await parse(claude, {
+      hooks: { PreToolUse: [group] },
+    });
+    assert.deepEqual(hooks, []);
     return `${code} ${path}`;
   };
   assert.equal(await issue({ matcher: "Bash" }), "hook.missing_field hooks.PreToolUse[0].hooks");

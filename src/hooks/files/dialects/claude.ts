@@ -114,6 +114,7 @@ export const CLAUDE: DialectSpec = {
     project: [".claude/settings.json", ".claude/settings.local.json"],
     user: [".claude/settings.json"],
     plugin: ["hooks/hooks.json"],
+    managed: ["/etc/claude-code/managed-settings.json", "/etc/claude-code/managed-settings.d/*.json"],
     userReadable: [".claude/hooks"],
   },
   format: "json",
@@ -143,6 +144,7 @@ export const CLAUDE: DialectSpec = {
     PostModelSwitch: "this host does not call the model",
   },
   unknownEvent: "error",
+  badEntry: "entry",
   entry: {
     shape: "nested",
     bash: [],
@@ -157,11 +159,13 @@ export const CLAUDE: DialectSpec = {
     type: null,
     types: { http: "runs", mcp_tool: "runs", prompt: "runs", agent: "runs" },
     idle: ["statusMessage", "once", "description", "continueOnBlock"],
-    undone: { asyncRewake: "nothing wakes the model; it runs in the background" },
+    undone: {
+      asyncRewake: "nothing wakes the model; it runs in the background, and its text waits for the next prompt or call",
+    },
   },
   timeoutMs: 600_000,
   matcher: { names: /^[\w\-, |]+$/, split: /[|,]/ },
-  exits: { json2: "beside", jsonAnyCode: true },
+  exits: { json2: "beside", jsonAnyCode: true, later: { exit2: "ignore" } },
   answers: {
     nested: "hookSpecificOutput",
     decisions: CLAUDE_DECISIONS,

@@ -23,13 +23,14 @@ export const CODEX: DialectSpec = {
     project: [".codex/hooks.json", ".codex/config.toml"],
     user: [".codex/hooks.json", ".codex/config.toml"],
     plugin: ["hooks/hooks.json", ".codex-plugin/hooks/hooks.json"],
+    managed: ["/etc/codex/requirements.toml", "/etc/codex/config.toml"],
     userReadable: [".codex/hooks"],
   },
   version: "forbidden",
   topLevel: ["description", "hooks"],
   events: {
     SessionStart: codex(CLAUDE_EVENTS.SessionStart),
-    SessionEnd: codex(CLAUDE_EVENTS.SessionEnd, { timeoutMs: 1_000, maxTimeoutMs: 3_000 }),
+    SessionEnd: codex(CLAUDE_EVENTS.SessionEnd, { timeoutMs: 1_000, maxTimeoutMs: 3_000, waits: true }),
     UserPromptSubmit: codex(CLAUDE_EVENTS.UserPromptSubmit, { timeoutMs: 600_000 }),
     PreToolUse: codex(CLAUDE_EVENTS.PreToolUse, { stop: "ignore", ...SHELL_CALL }),
     PostToolUse: codex(CLAUDE_EVENTS.PostToolUse, { exit2: "replace", may: ["context"] }),
@@ -44,6 +45,7 @@ export const CODEX: DialectSpec = {
     Interrupt: "this host has no key that interrupts",
   },
   unknownEvent: "warn",
+  badEntry: "file",
   entry: {
     ...CLAUDE.entry,
     powershell: ["commandWindows", "command_windows"],
@@ -52,7 +54,7 @@ export const CODEX: DialectSpec = {
     undone: {},
   },
   matcher: { names: /^[\w|]+$/, split: /\|/ },
-  exits: { needsText: true },
+  exits: { needsText: true, later: { exit2: "fails" } },
   answers: {
     ...CLAUDE.answers,
     decisions: [

@@ -26,7 +26,12 @@ const COPILOT_EVENTS: Readonly<Record<string, DialectEvent>> = {
   sessionStart: at("SessionStart", { source: "sourceNew", initialPrompt: "prompt" }, { may: ["context"] }),
   sessionEnd: at("SessionEnd", { reason: "reasonComplete" }),
   userPromptSubmitted: at("UserPromptSubmitted", { prompt: "prompt" }, { deny: "block", may: ["input", "context"] }),
-  preToolUse: at("PreToolUse", CALL, { matches: "tool", exit2: "block", may: ["input", "context", "ask"] }),
+  preToolUse: at("PreToolUse", CALL, {
+    matches: "tool",
+    exit2: "block",
+    otherExit: "block",
+    may: ["input", "context", "ask"],
+  }),
   postToolUse: at("PostToolUse", { ...CALL, toolResult: "copilotResult" }, {
     only: ["succeeded"],
     matches: "tool",
@@ -91,6 +96,7 @@ export const COPILOT: DialectSpec = {
     project: [".github/hooks/*.json", ".github/copilot/settings.json", ".github/copilot/settings.local.json"],
     user: [".copilot/hooks/*.json", ".copilot/settings.json"],
     plugin: ["hooks.json", "hooks/hooks.json", "com.github.copilot/hooks/hooks.json"],
+    managed: ["/etc/github-copilot/policy.d/*.json"],
     userReadable: [".copilot/hooks"],
   },
   format: "jsonc",
@@ -105,6 +111,7 @@ export const COPILOT: DialectSpec = {
     preMcpToolCall: "it is for code only",
   },
   unknownEvent: "error",
+  badEntry: "entry",
   entry: {
     shape: "both",
     bash: ["bash", "linux"],

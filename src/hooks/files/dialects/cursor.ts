@@ -88,6 +88,7 @@ export const CURSOR: DialectSpec = {
     project: [".cursor/hooks.json"],
     user: [".cursor/hooks.json"],
     plugin: ["hooks/hooks.json", "hooks/hooks-cursor.json"],
+    managed: ["/etc/cursor/hooks.json"],
     userReadable: [".cursor/hooks"],
   },
   format: "json",
@@ -101,6 +102,7 @@ export const CURSOR: DialectSpec = {
     workspaceOpen: "this host opens no workspaces",
   },
   unknownEvent: "warn",
+  badEntry: "file",
   entry: {
     shape: "flat",
     bash: [],

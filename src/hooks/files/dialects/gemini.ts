@@ -76,6 +76,7 @@ export const GEMINI: DialectSpec = {
     project: [".gemini/settings.json"],
     user: [".gemini/settings.json"],
     plugin: ["hooks/hooks.json"],
+    managed: ["/etc/gemini-cli/settings.json"],
     userReadable: [".gemini/hooks"],
   },
   format: "jsonc",
@@ -88,6 +89,7 @@ export const GEMINI: DialectSpec = {
     Notification: "it is about a screen that this host does not have",
   },
   unknownEvent: "warn",
+  badEntry: "entry",
   entry: {
     shape: "nested",
     bash: [],

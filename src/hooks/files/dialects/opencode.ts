@@ -36,6 +36,7 @@ export const OPENCODE: DialectSpec = {
       ".config/opencode/command-hooks.jsonc",
     ],
     plugin: [],
+    managed: ["/etc/opencode/opencode.json", "/etc/opencode/opencode.jsonc"],
     userReadable: [".config/opencode/hooks"],
   },
   format: "jsonc",
@@ -43,6 +44,7 @@ export const OPENCODE: DialectSpec = {
   events: EVENTS,
   leftOut: { "session.end": "its own plugin does not handle it either" },
   unknownEvent: "error",
+  badEntry: "file",
   entry: {
     shape: "flat",
     bash: [],

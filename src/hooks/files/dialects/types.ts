@@ -37,6 +37,8 @@ export interface DialectEvent {
   readonly matches: FactName | "tool" | null;
   /** Effect of exit code 2. */
   readonly exit2: Effect;
+  /** Effect of any other exit code but 0, and of a signal. Default: the hook has failed, and the step passes. */
+  readonly otherExit?: Effect;
   /** The stream whose text exit code 2 gives a reason with. Default `stderr`. */
   readonly exit2Text?: "stdout";
   /** Whether a decision that asks says no, too. */
@@ -53,6 +55,8 @@ export interface DialectEvent {
   readonly contextGoesOn?: true;
   /** Default timeout at this moment, where it is another than the dialect's. */
   readonly timeoutMs?: number;
+  /** Whether hooks that ask to run in the background are waited for here. */
+  readonly waits?: true;
   /** Longest timeout at this moment. */
   readonly maxTimeoutMs?: number;
   readonly fields: DialectFields;
@@ -142,6 +146,11 @@ export interface ExitRules {
   readonly jsonAnyCode?: true;
   /** Whether codes above 2 say no as 2 does. */
   readonly aboveTwo?: true;
+  /**
+   * Hooks that nobody waits for decide nothing; their context and notices come with the session's next prompt or call.
+   * Exit code 2 of theirs is a failure, or means nothing. Absent: what they say is not read.
+   */
+  readonly later?: { readonly exit2: "fails" | "ignore" };
   /** Whether stderr is read like stdout where that is empty, and a text of either is the reason. */
   readonly anyStream?: true;
 }
@@ -153,6 +162,8 @@ export interface DialectPlaces {
   readonly user: readonly string[];
   /** Below the folder of a plugin. */
   readonly plugin: readonly string[];
+  /** Files of the machine's administrator, which this host does not read; absolute. */
+  readonly managed: readonly string[];
   /** Folders below the operator's home that hooks of user files may read. */
   readonly userReadable: readonly string[];
 }
@@ -172,6 +183,8 @@ export interface DialectSpec extends ToolNaming {
   readonly leftOut: Readonly<Record<string, string>>;
   /** Whether a moment that nobody knows makes the file useless, or is left out with a warning. */
   readonly unknownEvent: "error" | "warn";
+  /** Whether a mistake in a hook leaves out that hook alone, or makes its file useless. Settings of Copilot: the file. */
+  readonly badEntry: "entry" | "file";
   readonly entry: EntryKeys;
   readonly timeoutMs: number;
   readonly matcher: MatcherRule;

@@ -52,6 +52,7 @@ export const WINDSURF: DialectSpec = {
     project: [".devin/hooks.json", ".windsurf/hooks.json"],
     user: [".codeium/windsurf/hooks.json", ".codeium/hooks.json"],
     plugin: [],
+    managed: ["/etc/devin/hooks.json", "/etc/windsurf/hooks.json"],
     userReadable: [".codeium/windsurf/hooks", ".codeium/hooks"],
   },
   format: "json",
@@ -71,6 +72,7 @@ export const WINDSURF: DialectSpec = {
   },
   leftOut: { post_setup_worktree: "this host makes no worktrees" },
   unknownEvent: "warn",
+  badEntry: "file",
   entry: {
     shape: "flat",
     bash: [],

@@ -30,6 +30,21 @@ export interface KnownError {
   readonly fix: string | null;
 }
 
+/** A fix for an error of a tool. */
+export interface LearnedFix {
+  /** Name of the tool that fails. */
+  readonly tool: string;
+  /** The error's message, as it occurs. */
+  readonly error: string;
+  /** The fix, in words for the model. */
+  readonly fix: string;
+  /**
+   * The arguments it fails with, as the loop passes them to the tool: the fix is injected before such a call from now
+   * on, also if nobody has seen it fail yet. A key of them is kept, never the arguments.
+   */
+  readonly command?: unknown;
+}
+
 /** Where failures are kept, and how many. */
 export interface ErrorKnowledgeOptions extends BuiltinOptions {
   /** `fileNotes()` outlives the program, `memoryNotes()` does not. */
@@ -43,7 +58,7 @@ export interface ErrorKnowledge {
   /** The handlers: `PreToolUse`, `PostToolUse` and `OnError`, priority 50. */
   readonly registrations: HookRegistration[];
   /** Keeps a fix for an error of a tool. From then on it is injected when that error is likely, and when it occurs. */
-  learn(fix: { readonly tool: string; readonly error: string; readonly fix: string }): Promise<void>;
+  learn(fix: LearnedFix): Promise<void>;
   /** Every known failure, the latest last. */
   known(): Promise<readonly KnownError[]>;
 }
@@ -100,7 +115,7 @@ export function errorKnowledge({ notes, maxErrors = 500, ...options }: ErrorKnow
     const known = await change(tool, signature, (old) => ({
       tool,
       signature,
-      commands: [...(old?.commands ?? []).filter((one) => one !== command), command].slice(-MAX_COMMANDS),
+      commands: withCommand(old, command),
       count: (old?.count ?? 0) + 1,
       lastSeen: event.timestamp,
       fix: old?.fix ?? null,
@@ -120,11 +135,12 @@ export function errorKnowledge({ notes, maxErrors = 500, ...options }: ErrorKnow
         return null;
       },
     }),
-    async learn({ tool, error, fix }) {
+    async learn({ tool, error, fix, command }) {
       const text = redactText(fix).text.slice(0, MAX_FIX_CHARS);
       const signature = errorSignature(error);
       await change(tool, signature, (old) => {
-        return { ...(old ?? { tool, signature, commands: [], count: 0, lastSeen: "" }), fix: text };
+        const commands = command === undefined ? old?.commands ?? [] : withCommand(old, commandKey({ input: command }));
+        return { ...(old ?? { tool, signature, count: 0, lastSeen: "" }), commands, fix: text };
       });
     },
     known: async () => [...(await load()).values()],
@@ -132,8 +148,12 @@ export function errorKnowledge({ notes, maxErrors = 500, ...options }: ErrorKnow
 }
 
 /** Commands that differ only in times, ids, paths and numbers are one command. */
-function commandKey({ input }: HookEvent): string {
+function commandKey({ input }: Pick<HookEvent, "input">): string {
   return textKey(errorSignature(typeof input === "string" ? input : canonicalText(input)));
+}
+
+function withCommand(old: KnownError | null, command: string): string[] {
+  return [...(old?.commands ?? []).filter((one) => one !== command), command].slice(-MAX_COMMANDS);
 }
 
 function keyOf(tool: string, signature: string): string {

@@ -32,11 +32,16 @@ const SHAPES: readonly [RegExp, string][] = [
   [/(?<![\w-])sk-[A-Za-z0-9]{20,255}/g, "API key"],
   [/(?<![\w-])npm_[A-Za-z0-9]{30,255}/g, "npm token"],
   [/(?<![\w-])hf_[A-Za-z0-9]{20,255}/g, "Hugging Face token"],
+  // Keys of Azure carry a mark of their service; client secrets of Entra ID have "Q~" behind a digit.
+  [/(?<![\w+/])[A-Za-z0-9+/]{76}(APIM|ACDb|\+(ABa|AMC|ASt))[A-Za-z0-9+/]{5}[AQgw]==/g, "Azure key"],
+  [/(?<![\w~.-])[\w~.]{3}\dQ~[\w~.-]{31,34}(?![\w~.-])/g, "Azure secret"],
   // The token starts where no part of one stands before it, so each is looked at once.
   [/(?<![\w.-])eyJ[\w-]{8,4000}\.[\w-]{8,4000}\.[\w-]{8,4000}/g, "JWT"],
 ];
 /** In `Bearer …`, `https://user:password@…` and `password = …` the secret follows a word that gives it away. */
 const BEARER = /\b(bearer|basic)( {1,3})([\w.~+/=-]{16,4000})/gi;
+/** A shared access signature of Azure is a parameter of an address. */
+const SIGNATURE = /([?&]sig=)([\w%+/=-]{20,200})/g;
 const IN_URL = /(:\/\/[^\s:/@]{1,200}:)([^\s:/@]{1,200})@/g;
 const ASSIGNED =
   /(password|passwd|secret|token|(?:api|access|account|private)[_-]?key)(["']?[ \t]{0,4}[:=][ \t]{0,4})(["']?)([^\s"',;]{6,4000})/gi;
@@ -54,6 +59,7 @@ export function redactText(text: string, secrets: readonly string[] = []): Redac
   for (const secret of secrets) if (secret.length >= 4) left = left.replaceAll(secret, () => mark("secret"));
   for (const [shape, what] of SHAPES) left = left.replace(shape, () => mark(what));
   left = left.replace(BEARER, (_, word: string, blank: string) => `${word}${blank}${mark("credentials")}`);
+  left = left.replace(SIGNATURE, (_, before: string) => `${before}${mark("signature")}`);
   left = left.replace(IN_URL, (_, before: string) => `${before}${mark("password")}@`);
   left = left.replace(ASSIGNED, (all, word: string, sign: string, quote: string, value: string) => {
     if (!LOOKS_SECRET.test(value) || value.startsWith("[redacted:")) return all;

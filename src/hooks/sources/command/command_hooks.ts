@@ -11,7 +11,8 @@ import { eventFilter } from "../../files/matcher.ts";
 import type { HookEvent, HookRegistration, HookResponse } from "../../engine/types.ts";
 import type { ActionRun } from "../action/run_action.ts";
 import { hookInput, hookVariables } from "./hook_input.ts";
-import { hookAnswer } from "./hook_output.ts";
+import { hookAnswer, lateAnswer } from "./hook_output.ts";
+import { type LateAnswers, lateAnswers } from "./late_answers.ts";
 import { type FindRunPlaces, runPlaces } from "./run_places.ts";
 import { type CommandEnd, type RunCommand, START_MS } from "./types.ts";
 
@@ -43,6 +44,7 @@ const MAX_TIMEOUT_MS = 600_000;
 interface RunningOptions extends RegistrationOptions, RunMeans {
   readonly signal: AbortSignal;
   readonly firing: object;
+  readonly late: LateAnswers;
 }
 
 /** Returns the registrations of hooks, in their order. There is no transcript, and no file for variables. */
@@ -69,13 +71,14 @@ export async function placedRegistrations(
 ): Promise<HookRegistration[]> {
   const { dir, userHome: home = null } = options;
   const wants = await eventFilter(hooks.map(({ hook }) => hook), { dir, home });
-  return hooks.map((trusted): HookRegistration => {
+  const late = lateAnswers();
+  const registrations = hooks.map((trusted): HookRegistration => {
     const { hook } = trusted;
     const { id, file, line, timeoutMs, priority, onFailure, advisory } = hook;
     return {
       hook: hook.hook,
       ...turnEndIn(hook),
-      handler: (event, { signal, firing }) => handle(trusted, event, { ...options, ...means, signal, firing }),
+      handler: (event, { signal, firing }) => handle(trusted, event, { ...options, ...means, signal, firing, late }),
       timeoutMs: Math.min(timeoutMs + (hook.action ? 0 : START_MS), MAX_TIMEOUT_MS),
       ...(priority !== undefined && { priority }),
       ...(onFailure !== undefined && { onFailure }),
@@ -84,12 +87,13 @@ export async function placedRegistrations(
       source: { kind: "file", id, file, line },
     };
   });
+  return [...registrations, ...late.registrations(hooks.map(({ hook }) => hook))];
 }
 
 async function handle(
   { hook, verify }: TrustedHook,
   event: HookEvent,
-  { runCommand, runAction, onEnd, onBroken, signal, places, firing }: RunningOptions,
+  { runCommand, runAction, onEnd, onBroken, signal, places, firing, late }: RunningOptions,
 ): Promise<HookResponse | null> {
   const sealed = await verify();
   const { facts, ...own } = await places(hook, event, firing);
@@ -103,7 +107,8 @@ async function handle(
     // Nobody waits for it: it ends by itself or at its timeout, and closing the runner waits for that.
     void runCommand({ ...run, signal: new AbortController().signal }).then((end) => {
       onEnd?.(hook, end);
-      hookAnswer(hook, end, event); // Its decision counts for nothing, but it may have failed.
+      const answer = lateAnswer(hook, end, event);
+      if (answer !== null) late.keep(event, answer);
     }).catch((error) => onBroken?.(hook, asHostError(error)));
     return null;
   }

@@ -11,7 +11,7 @@ import { DIALECTS, eventOf } from "../../files/dialects/all.ts";
 import type { FileHook } from "../../files/types.ts";
 import type { HookEvent, HookResponse } from "../../engine/types.ts";
 import { inEffect, joined } from "./effects.ts";
-import { nativeAnswer } from "./native_answer.ts";
+import { nativeAnswer, textsIn } from "./native_answer.ts";
 import type { CommandEnd } from "./types.ts";
 
 const BLOCK = 2;
@@ -39,8 +39,41 @@ export function hookAnswer(hook: FileHook, end: CommandEnd, event?: HookEvent): 
   if (json !== null && (!isNo || exits.json2 === "instead")) return readObject(json, hook, event);
   if (isNo) return refusal(hook, end, json, event);
   const said = end.stderr.trim().slice(0, MAX_SAID);
-  throw failure("hook.command_failed", hook, `it ended ${endingOf(exit)}${said === "" ? "" : `: ${said}`}`);
+  const why = `it ended ${endingOf(exit)}${said === "" ? "" : `: ${said}`}`;
+  const { otherExit } = eventOf(hook);
+  // A file that says itself what a failure does outranks its agent.
+  if (otherExit !== undefined && hook.onFailure === undefined) {
+    return inEffect(otherExit, `The check ${hook.id} failed: ${why}`, hook);
+  }
+  throw failure("hook.command_failed", hook, why);
 }
+
+/**
+ * Returns the texts of a command that nobody waited for, or null; its decision counts for nothing.
+ *
+ * @throws {HostError} as {@link hookAnswer}
+ */
+export function lateAnswer(hook: FileHook, end: CommandEnd, event: HookEvent): HookResponse | null {
+  const { later } = DIALECTS[hook.dialect].exits;
+  const said = objectIn(textOn(end, hook));
+  const isTwo = end.ended === "exit" && end.exit.code === BLOCK;
+  if (isTwo && later?.exit2 === "fails") {
+    throw failure("hook.command_failed", hook, `it ended ${endingOf(end.exit)} in the background`);
+  }
+  const answer = hookAnswer(hook, end, event); // It may have failed.
+  if (later === undefined) return null;
+  const isPortable = said === null || ACTIONS.includes(said["action"]);
+  const texts: Pick<HookResponse, "additionalContext" | "warnings"> = !isPortable
+    ? textsIn(said, hook)
+    : isTwo
+    ? {}
+    : answer ?? {};
+  const [woken = ""] = isTwo && hook.rewakes ? [end.stderr, end.stdout].map(trimmed).filter((text) => text !== "") : [];
+  const context = [woken.slice(0, MAX_SAID), ...(texts.additionalContext ?? [])].filter((text) => text !== "");
+  return joined(null, { additionalContext: context, ...(texts.warnings && { warnings: texts.warnings }) });
+}
+
+const trimmed = (text: string): string => text.trim();
 
 /** Returns the answer in an object that a hook has given: portable, or in the words of its dialect. */
 export function readObject(said: Record<string, unknown>, hook: FileHook, event?: HookEvent): HookResponse | null {

@@ -33,14 +33,9 @@ type Decision = { readonly is: "deny" | "ask" | "stop" | "end"; readonly reason:
  * @throws {HostError} `hook.answer_invalid` where the dialect takes no such answer.
  */
 export function nativeAnswer(said: Record<string, unknown>, hook: FileHook, event?: HookEvent): HookResponse | null {
-  const { answers: keys, title } = DIALECTS[hook.dialect];
-  const moment = eventOf(hook);
-  const unknown = keys.known === undefined ? undefined : Object.keys(said).find((key) => !keys.known!.includes(key));
-  if (unknown !== undefined) throw invalid(hook, `${title} takes no answer with the key ${shown(unknown)}`);
-  if (!isMeant(said["hookEventName"], hook)) return warned(hook, said["hookEventName"]);
-  const nested = keys.nested === undefined ? {} : mapOf(said, keys.nested);
-  const misplaced = isMeant(nested["hookEventName"], hook) ? [] : [misplacedText(hook, nested["hookEventName"])];
-  const reading: Reading = { hook, moment, keys, said, both: misplaced.length > 0 ? said : { ...said, ...nested } };
+  const { reading, misplaced } = readingOf(said, hook);
+  if (reading === null) return { action: "passThrough", warnings: misplaced };
+  const { keys, moment } = reading;
   const decision = decisionIn(reading);
   const warnings = [...textsAt(reading.both, keys.shown), ...misplaced];
   const context = moment.may.includes("context") ? textsAt(reading.both, keys.context) : [];
@@ -60,6 +55,37 @@ export function nativeAnswer(said: Record<string, unknown>, hook: FileHook, even
   return noticed(warnings);
 }
 
+/** Returns the texts of an answer for the model and the user, without its decision and its changes. */
+export function textsIn(
+  said: Record<string, unknown>,
+  hook: FileHook,
+): Required<Pick<HookResponse, "additionalContext" | "warnings">> {
+  const { reading, misplaced } = readingOf(said, hook);
+  if (reading === null) return { additionalContext: [], warnings: misplaced };
+  const { keys, moment, both } = reading;
+  return {
+    additionalContext: moment.may.includes("context") ? textsAt(both, keys.context) : [],
+    warnings: [...textsAt(both, keys.shown), ...misplaced],
+  };
+}
+
+/** Returns an answer as far as it is for the hook's moment, and a warning for each part that is not; null: none is. */
+function readingOf(
+  said: Record<string, unknown>,
+  hook: FileHook,
+): { readonly reading: Reading | null; readonly misplaced: string[] } {
+  const { answers: keys, title } = DIALECTS[hook.dialect];
+  const unknown = keys.known === undefined ? undefined : Object.keys(said).find((key) => !keys.known!.includes(key));
+  if (unknown !== undefined) throw invalid(hook, `${title} takes no answer with the key ${shown(unknown)}`);
+  if (!isMeant(said["hookEventName"], hook)) {
+    return { reading: null, misplaced: [misplacedText(hook, said["hookEventName"])] };
+  }
+  const nested = keys.nested === undefined ? {} : mapOf(said, keys.nested);
+  const misplaced = isMeant(nested["hookEventName"], hook) ? [] : [misplacedText(hook, nested["hookEventName"])];
+  const both = misplaced.length > 0 ? said : { ...said, ...nested };
+  return { reading: { hook, moment: eventOf(hook), keys, said, both }, misplaced };
+}
+
 function noticed(warnings: readonly string[]): HookResponse | null {
   const texts = warnings.filter((text) => text !== "");
   return texts.length > 0 ? { action: "passThrough", warnings: texts } : null;
@@ -76,10 +102,6 @@ function isMeant(name: unknown, hook: FileHook): boolean {
 
 const misplacedText = ({ id, nativeName }: FileHook, name: unknown): string =>
   `The answer of ${id} is for ${shown(name)}, and not for ${nativeName}: that part is left out`;
-
-const warned = (hook: FileHook, name: unknown): HookResponse => {
-  return { action: "passThrough", warnings: [misplacedText(hook, name)] };
-};
 
 /** Returns whether the hook says no or asks, and why. Any word for no counts more than an ask. */
 function decisionIn({ hook, moment, keys, said, both }: Reading): Decision {

@@ -168,3 +168,22 @@ test("notes in a folder are told apart by their whole key, and a folder that can
   const impossible = fileNotes({ dir: join(dir, "file"), files: runtime.files, ids: runtime.ids });
   await assert.rejects(impossible.write("a", "1"), { code: "host.file_unreadable" });
 });
+
+test("B-012 a fix that is learned with its command is injected before that command, which nobody has seen fail", async () => {
+  const notes = memoryNotes();
+  const knowledge = errorKnowledge({ notes });
+  const s = stage();
+  s.engine.add(knowledge.registrations);
+  const hooks = agentHooks(s.engine, { session: "ses_1" });
+  const fix = { tool: "shell", error: "EEXIST: dist/app.tgz", fix: "Delete dist/ first" };
+  await knowledge.learn({ ...fix, command: { command: "npm pack", cwd: "/r/a1" } });
+  // Paths and numbers, and the order of arguments, make no other command.
+  const { context } = await hooks.beforeTool("shell", { cwd: "/r/b22", command: "npm pack" });
+  assert.deepEqual(context, ['Known fix for "eexist: dist/app.tgz": Delete dist/ first']);
+  for (const [tool, command] of [["shell", "npm test"], ["other", "npm pack"]] as const) {
+    assert.deepEqual((await hooks.beforeTool(tool, { command, cwd: "/r/a1" })).context, []);
+  }
+  await knowledge.learn(fix);
+  assert.equal((await knowledge.known())[0]?.commands.length, 1, "learned again without one, it keeps its commands");
+  assert.doesNotMatch(await notes.read("error-knowledge") ?? "", /npm pack/);
+});

@@ -17,6 +17,8 @@ const SECRETS: Record<string, string> = {
   "API key": `sk-proj-${letters.slice(0, 30)}`,
   "npm token": `npm_${letters.slice(0, 36)}`,
   "Hugging Face token": `hf_${letters.slice(0, 34)}`,
+  "Azure key": `${letters}${letters.slice(0, 30)}+ASt${letters.slice(0, 5)}A==`,
+  "Azure secret": `abc8Q~${letters.slice(0, 34)}`,
   JWT: `eyJ${letters.slice(0, 20)}.${letters.slice(0, 20)}.${letters.slice(0, 20)}`,
 };
 
@@ -35,6 +37,14 @@ test("B-018 what follows Bearer, a user in an address, or the word password is a
     [
       `AccountName=store;AccountKey=${letters}==;EndpointSuffix=x`,
       "AccountName=store;AccountKey=[redacted: accountkey];EndpointSuffix=x",
+    ],
+    [
+      `Endpoint=sb://x/;SharedAccessKeyName=all;SharedAccessKey=${letters}=`,
+      "Endpoint=sb://x/;SharedAccessKeyName=all;SharedAccessKey=[redacted: accesskey]",
+    ],
+    [
+      `https://x.blob.core.windows.net/a?sv=2024&sig=${letters}%3D&se=1`,
+      "https://x.blob.core.windows.net/a?sv=2024&sig=[redacted: signature]&se=1",
     ],
     ["password: string;", "password: string;"],
     ['"totalTokens": 1234567', '"totalTokens": 1234567'],
@@ -113,10 +123,25 @@ test("B-018 secretRedactor() modifies a tool's output before anyone else sees it
   const wanted = { text: "[redacted: secret] [redacted: JWT]" };
   assert.deepEqual([output, seen, warnings], [wanted, [wanted], ["2 secrets taken out of what env returned"]]);
   assert.deepEqual((await hooks.afterTool({ name: "env", output: "nothing here" })).output, "nothing here");
-  assert.deepEqual(s.engine.list().map(({ onFailure, priority }) => [onFailure, priority]), [["block", 5], [
-    "pass",
-    6,
-  ]]);
+  assert.deepEqual(s.engine.list().map(({ onFailure, priority }) => [onFailure, priority]), [
+    ["block", 5],
+    ["pass", 6],
+    ["block", 5],
+  ]);
+});
+
+test("B-018 secretRedactor() takes secrets out of the text of an error, which the output then replaces", async () => {
+  const s = stage();
+  s.engine.add(secretRedactor());
+  const hooks = agentHooks(s.engine, { session: "ses_1" });
+  const error = new Error(`login failed with ${SECRETS["Hugging Face token"]}`);
+  const wanted = "login failed with [redacted: Hugging Face token]";
+  const { output, warnings, blocked } = await hooks.afterTool({ name: "env", error });
+  assert.deepEqual([output, warnings, blocked], [wanted, ["1 secret taken out of what env failed with"], false]);
+  assert.equal((await hooks.onError(error)).output, wanted);
+  assert.equal((await hooks.afterTool({ name: "env", error: "exit 1" })).output, undefined, "others stay as they are");
+  const both = await hooks.afterTool({ name: "env", output: `x ${SECRETS["JWT"]}`, error: "exit 1" });
+  assert.equal(both.output, "x [redacted: JWT]");
 });
 
 test("B-017 a signature is what stays the same when the same thing fails again", () => {

@@ -4,9 +4,12 @@ import { createServer } from "node:net";
 import process from "node:process";
 import { test } from "node:test";
 import { HostError } from "../../../../src/core/errors/host_error.ts";
+import { createHookEngine } from "../../../../src/hooks/mod.ts";
+import type { HookEvent } from "../../../../src/hooks/engine/types.ts";
 import { openHookFiles } from "../../../../src/hooks/open_hook_files.ts";
 import { canCage, guard, hookEvent, hookRepo } from "../../../support/hook_repo.ts";
 import { processesIn } from "../../../support/processes_in.ts";
+import { until } from "../../../support/until.ts";
 
 const FILE = ".github/hooks/guard.json";
 const failsWith = (code: string, message: RegExp) => (error: unknown): boolean => {
@@ -84,7 +87,7 @@ test("B-018 the operator widens the cage in config.toml: paths, .git and variabl
   assert.deepEqual(await after(), ["from outside", "x\n", `${process.env.HOME}\n`]);
 });
 
-test("B-008 exit code 2 blocks with stderr as the reason, any other is a failure of the hook", async (t) => {
+test("B-008 exit code 2 blocks with stderr as the reason; any other denies before a call, as Copilot does, or is a failure", async (t) => {
   if (!await canCage(t)) return;
   const repo = await hookRepo(t, {
     [FILE]: guard("./check.sh"),
@@ -93,6 +96,13 @@ test("B-008 exit code 2 blocks with stderr as the reason, any other is a failure
   await repo.trust();
   assert.deepEqual(await repo.fire(), { action: "block", reason: "rm is not for you" });
   await repo.write("check.sh", "#!/bin/bash\necho oops >&2\nexit 3\n");
+  await repo.trust();
+  const id = ".github/hooks/guard.json:preToolUse[0]";
+  assert.deepEqual(await repo.fire(), {
+    action: "block",
+    reason: `The check ${id} failed: it ended with exit code 3: oops`,
+  });
+  await repo.write(FILE, guard("./check.sh", { onFailure: "pass" }));
   await repo.trust();
   await assert.rejects(
     repo.fire(),
@@ -148,7 +158,7 @@ test("B-018 a hook that prints two JSON objects has failed: neither is taken for
 
 test("B-018 a hook that ends by a signal has failed, and the error names the signal", async (t) => {
   if (!await canCage(t)) return;
-  const repo = await hookRepo(t, { [FILE]: guard("kill -SEGV $$") });
+  const repo = await hookRepo(t, { [FILE]: guard("kill -SEGV $$", { onFailure: "pass" }) });
   await repo.trust();
   await assert.rejects(repo.fire(), failsWith("hook.command_failed", /by SIGSEGV/));
   await nothingRemains(repo.dir, repo.home);
@@ -218,6 +228,30 @@ test("B-018 an async hook that breaks blocks nobody and is reported", async (t) 
   assert.deepEqual(broken, ["hook.command_failed"]);
 });
 
+test("N-038 what an async hook says comes with the next prompt or call of its session, once", async (t) => {
+  if (!await canCage(t)) return;
+  const command = `echo '{"hookSpecificOutput":{"additionalContext":"3 tests fail"},"systemMessage":"tested"}'`;
+  const settings = { hooks: { PostToolUse: [{ hooks: [{ type: "command", command, async: true }] }] } };
+  const repo = await hookRepo(t, { ".claude/settings.json": JSON.stringify(settings) });
+  await repo.trust();
+  const engine = createHookEngine();
+  engine.add((await repo.open()).registrations);
+  const fire = async (own: Pick<HookEvent, "hook"> & Partial<HookEvent>) => {
+    const { context, warnings } = await engine.fire({ sessionId: "ses_1", agent: "primary", ...own });
+    return [context, warnings];
+  };
+  assert.deepEqual(
+    await fire({ hook: "PostToolUse", tool: { name: "Bash" }, output: "ok" }),
+    [[], []],
+    "nobody waits for it",
+  );
+  await until(() => repo.ends.length === 1, "the end of the hook");
+  const prompt = { hook: "UserPromptSubmitted", input: { prompt: "go on" } } as const;
+  assert.deepEqual(await fire({ ...prompt, sessionId: "ses_2" }), [[], []], "another session");
+  assert.deepEqual(await fire(prompt), [["3 tests fail"], ["tested"]]);
+  assert.deepEqual(await fire(prompt), [[], []], "once");
+});
+
 test("B-008 nobody waits for an async hook, and closing waits for its end", async (t) => {
   if (!await canCage(t)) return;
   const entry = { type: "command", command: "cat > seen", async: true };
@@ -253,7 +287,8 @@ test("N-038 a hook opens its standard streams by name, and what it leaves runnin
 
 test("N-038 a hook that does not read its stdin, and one that prints much, end as they would outside", async (t) => {
   if (!await canCage(t)) return;
-  const repo = await hookRepo(t, { [FILE]: guard("exec <&-; head -c 300000 /dev/zero | tr '\\0' x; kill -TERM $$") });
+  const script = "exec <&-; head -c 300000 /dev/zero | tr '\\0' x; kill -TERM $$";
+  const repo = await hookRepo(t, { [FILE]: guard(script, { onFailure: "pass" }) });
   await repo.trust();
   await assert.rejects(repo.fire(), { code: "hook.command_failed", message: /SIGTERM/ });
   assert.equal(repo.ends[0]?.stdout.length, 300_000);

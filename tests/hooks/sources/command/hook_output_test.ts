@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { hookInput } from "../../../../src/hooks/sources/command/hook_input.ts";
-import { hookAnswer } from "../../../../src/hooks/sources/command/hook_output.ts";
+import { hookAnswer, lateAnswer } from "../../../../src/hooks/sources/command/hook_output.ts";
 import type { CommandEnd } from "../../../../src/hooks/sources/command/types.ts";
 import { dialectEvent } from "../../../../src/hooks/files/dialects/all.ts";
 import type { FileHook } from "../../../../src/hooks/files/types.ts";
@@ -238,6 +238,56 @@ test("B-018 what cannot be read is a failure of the hook, never a decision", () 
   const two = /f:x\[0\] \(\/r\/f:3\): it printed more than one JSON object/;
   assert.throws(() => hookAnswer(hook, end('{"a":"}{"}{}')), { message: two });
   assert.throws(() => hookAnswer(hook, end('{"a":"}{"')), { message: /its JSON is broken/ });
+});
+
+test("N-038 Copilot's preToolUse denies a call when its check ends with any code but 0; a timeout lets it pass", () => {
+  const failed = (exit: CommandEnd["exit"], own: Partial<CommandEnd> = {}) => end("", { exit, stderr: "boom", ...own });
+  const hook = hookOf("preToolUse", "copilot");
+  const one = { code: 1, signal: null };
+  assert.deepEqual(hookAnswer(hook, failed(one)), {
+    action: "block",
+    reason: "The check f:x[0] failed: it ended with exit code 1: boom",
+  });
+  // A script that is not there, and one that crashed.
+  assert.equal(hookAnswer(hook, failed({ code: 127, signal: null }))?.action, "block");
+  assert.equal(hookAnswer(hook, failed({ code: null, signal: "SIGSEGV" }))?.action, "block");
+  assert.throws(() => hookAnswer(hook, failed(one, { ended: "timeout" })), { code: "hook.command_timeout" });
+  // VS Code's name of the moment, other moments, and a file that says itself what a failure does.
+  const others = [hookOf("PreToolUse", "copilot"), hookOf("postToolUse", "copilot"), { ...hook, onFailure: "pass" }];
+  for (const other of others as FileHook[]) {
+    assert.throws(() => hookAnswer(other, failed(one)), { code: "hook.command_failed" }, other.nativeName);
+  }
+});
+
+test("N-038 a hook in the background says something to the model and the user, and decides nothing", () => {
+  const late = (name: string, value: unknown, dialect: FileHook["dialect"] = "claude", own: Partial<CommandEnd> = {}) =>
+    lateAnswer(hookOf(name, dialect), end(typeof value === "string" ? value : JSON.stringify(value), own), hookEvent());
+  const two = { exit: { code: 2, signal: null }, stderr: "stop" };
+  const answer = {
+    continue: false,
+    decision: "block",
+    reason: "no",
+    systemMessage: "seen",
+    hookSpecificOutput: { hookEventName: "PostToolUse", additionalContext: "3 tests fail", updatedToolOutput: "x" },
+  };
+  const texts = { action: "injectContext", additionalContext: ["3 tests fail"], warnings: ["seen"] };
+  assert.deepEqual(late("PostToolUse", answer), texts);
+  const stop = { decision: "block", reason: "go on", hookSpecificOutput: { additionalContext: "more" } };
+  assert.deepEqual(late("Stop", stop), { action: "injectContext", additionalContext: ["more"] });
+  assert.equal(late("PreToolUse", { hookSpecificOutput: { permissionDecision: "deny" } }), null);
+  assert.deepEqual(late("SessionStart", "be kind"), { action: "injectContext", additionalContext: ["be kind"] });
+  const portable = { action: "block", reason: "no", additionalContext: ["c"] };
+  assert.deepEqual(late("PreToolUse", portable), { action: "injectContext", additionalContext: ["c"] });
+  // Exit code 2 blocks nothing; in Codex it is a failure, and with asyncRewake its text is for the model.
+  assert.equal(late("PostToolUse", "", "claude", two), null);
+  assert.throws(() => late("PostToolUse", "", "codex", two), { code: "hook.command_failed" });
+  const rewakes = { ...hookOf("Stop", "claude"), rewakes: true } as const;
+  assert.deepEqual(lateAnswer(rewakes, end("", two), hookEvent()), {
+    action: "injectContext",
+    additionalContext: ["stop"],
+  });
+  // Agents that document no such hooks hear nothing of them.
+  assert.equal(late("postToolUse", { additionalContext: "x" }, "copilot"), null);
 });
 
 test("B-018 a block without words still has a reason", () => {
