@@ -3481,7 +3481,7 @@ export const OPENAPI_TEXT: string = `{
             "type": "string"
           },
           "expiresAt": {
-            "description": "When it ends, ISO 8601.",
+            "description": "Until when it opens the path, ISO 8601.",
             "type": "string"
           }
         },
