@@ -27,7 +27,7 @@ export interface RequestQuery {
 
 /** The desk of one project. */
 export interface DeskOfProject {
-  /** Id of the project. */
+  /** Id of the project that it is about. */
   readonly project: string;
   /** Whether its host runs: otherwise the answer waits for it. */
   readonly isLive: boolean;

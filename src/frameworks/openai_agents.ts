@@ -62,7 +62,7 @@ export interface ApprovalContext {
 export interface CallDetails {
   /** The model's call. */
   readonly toolCall?: { readonly callId: string; readonly namespace?: string | undefined } | undefined;
-  /** Ends the call. */
+  /** Ends the call when it fires. */
   readonly signal?: AbortSignal | undefined;
 }
 

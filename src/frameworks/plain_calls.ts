@@ -11,7 +11,7 @@ import { type SessionTool, sessionTools, type SessionToolsOptions } from "./sess
 
 /** How calls are made. */
 export interface PlainCallOptions {
-  /** Ends the call. */
+  /** Ends the call when it fires. */
   readonly signal?: AbortSignal;
   /** Answers where a person is asked; nothing leaves it to the front ends of the host. */
   readonly onAsk?: OnAsk;

@@ -21,7 +21,7 @@ export interface SessionToolsOptions {
 
 /** How one call is made. */
 export interface SessionCallOptions {
-  /** Ends the call. */
+  /** Ends the call when it fires. */
   readonly signal?: AbortSignal | undefined;
   /** Called with each progress report of the plugin. */
   readonly onProgress?: ((progress: unknown) => void) | undefined;

@@ -28,7 +28,7 @@ export interface ToolCallOptions {
 
 /** How a tool or a method is called, and in which session. */
 export interface CallAt extends ToolCallOptions {
-  /** Agent path. */
+  /** Path of the agent, such as `primary`. */
   readonly agent: string;
   /** Session id. */
   readonly session: string;

@@ -16,7 +16,7 @@ export interface SessionOptions {
 
 /** A window to be compacted; `M` is the type of the caller's own messages, such as `ModelMessage` of the AI SDK. */
 export interface CompactionRequest<M = Message> {
-  /** Agent path. */
+  /** Path of the agent, such as `primary`. */
   readonly agent: string;
   /** Session id. */
   readonly session: string;

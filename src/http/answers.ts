@@ -128,7 +128,7 @@ export interface TurnedKnob extends Knob {
 
 /** The knobs of a plugin as one agent has them, by name. */
 export interface AgentKnobs {
-  /** Agent path. */
+  /** Path of the agent, such as `primary`. */
   readonly agent: string;
   /** The key the agent declares the plugin under. */
   readonly key: string;
@@ -179,7 +179,7 @@ export interface AgentTool extends Pick<HostTool, "name" | "alias" | "descriptio
 
 /** The compaction settings of an agent, the plugins that take part, and its newest compactions. */
 export interface AgentCompaction extends CompactionView {
-  /** Agent path. */
+  /** Path of the agent, such as `primary`. */
   readonly agent: string;
 }
 

@@ -13,7 +13,7 @@ import { readTarget } from "./target.ts";
 
 /** The receiver of a forwarder and the events it gets. */
 export interface WebhookForwarderOptions extends SendingOptions {
-  /** Address of the receiver. */
+  /** Address that events are posted to. */
   readonly url: string;
   /** Events to send. Default: all that are emitted. */
   readonly events?: readonly EmittedName[];

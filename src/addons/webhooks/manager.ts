@@ -192,7 +192,7 @@ function pendingDelivery(id: string): HostError {
 
 /** A webhook that is to be registered. */
 export interface NewWebhook {
-  /** Address of the receiver. */
+  /** Address that events are posted to. */
   readonly url: string;
   /** Names of the events it gets, at least one. */
   readonly events: readonly EmittedName[];

@@ -18,7 +18,7 @@ export interface WebhookSecret {
 export interface Webhook {
   /** Id that the manager gave it. */
   readonly id: string;
-  /** Address of the receiver. */
+  /** Address that events are posted to. */
   readonly url: string;
   /** Names of the events it gets. */
   readonly events: readonly EmittedName[];

@@ -15,7 +15,7 @@ export interface ApprovalRequest {
   readonly createdAt: string;
   /** When nobody has answered by then, the call is denied. ISO 8601. */
   readonly expiresAt: string;
-  /** Id of the project. */
+  /** Id of the project that it is about. */
   readonly projectId: string;
   /** Path of the agent that calls. */
   readonly agentPath: string;
@@ -89,7 +89,7 @@ export interface StandingAnswer {
   readonly id: string;
   /** ISO 8601. */
   readonly createdAt: string;
-  /** Id of the project. */
+  /** Id of the project that it is about. */
   readonly projectId: string;
   /** Path of the agent that calls. */
   readonly agentPath: string;
@@ -111,7 +111,7 @@ export interface StandingAnswer {
 
 /** Selects kept requests, the newest first. */
 export interface ApprovalQuery {
-  /** Id of the project. */
+  /** Id of the project that it is about. */
   readonly projectId: string;
   /** Only those that wait, or only those that ended. Default: all. */
   readonly state?: "waiting" | "ended";

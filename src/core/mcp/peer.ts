@@ -41,7 +41,7 @@ export interface McpServerInfo {
 
 /** Agent and session that a call is made for. */
 export interface McpCallPlace {
-  /** Agent path. */
+  /** Path of the agent, such as `primary`. */
   readonly agent: string;
   /** Session id. */
   readonly session: string;

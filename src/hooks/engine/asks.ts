@@ -10,7 +10,7 @@ import type { HookMoment } from "./types.ts";
 export interface AskedStep {
   /** The tool, as handlers know it. */
   readonly tool: string;
-  /** Agent path. */
+  /** Path of the agent, such as `primary`. */
   readonly agent: string;
   /** Id of the session. */
   readonly sessionId: string;

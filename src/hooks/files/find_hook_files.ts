@@ -30,7 +30,7 @@ export interface FoundHookFile {
 /** Dialects with places of their own, in the order in which their hooks are registered. */
 const PLACED = ["copilot", "claude", "codex", "cursor", "gemini", "windsurf", "opencode"] as const;
 
-/** Hook maps of MCP tools. */
+/** Hook maps that belong to tools of MCP servers. */
 const MCP_FILES = [".mcp.json", "mcp.json", ".vscode/mcp.json"];
 /** The new name of a file: where it is there, its agent does not read the old one. */
 const REPLACED: Readonly<Record<string, string>> = { ".windsurf/hooks.json": ".devin/hooks.json" };

@@ -14,13 +14,13 @@ import { subcommands } from "./subcommands.ts";
 /** A rule: a tool, and what its input must look like. */
 export interface PermissionRule {
   readonly tool: string;
-  /** Absent: any input. */
+  /** The input it wants; absent: any. */
   readonly spec?: string;
 }
 
 /** Folders that paths in rules start from. */
 export interface RulePlaces {
-  /** Folder of the project. */
+  /** Folder of the project, absolute. */
   readonly dir: string;
   readonly home?: string | null;
 }

@@ -43,7 +43,7 @@ export interface EntryContext {
 /** An entry that was read: a hook, one that cannot run here, or nothing once the report has the reason. */
 export type EntryRead = { readonly hook: FileHook } | { readonly unused: UnusedHook } | null;
 
-/** Reads one entry. */
+/** Reads one entry of a list, by the keys of its dialect. */
 export function readEntry(
   value: unknown,
   path: DocumentPath,

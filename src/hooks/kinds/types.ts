@@ -55,7 +55,7 @@ export interface HostKind extends Kind {
 
 /** On whose behalf a hook of a kind is dispatched. */
 export interface KindAt {
-  /** Agent path. */
+  /** Path of the agent, such as `primary`. */
   readonly agent: string;
   /** Id of an open session. */
   readonly session: string;

@@ -107,7 +107,7 @@ export const CLAUDE_DECISIONS: DialectSpec["answers"]["decisions"] = [
   { key: "decision", deny: ["block", "deny"], ask: ["ask"], reason: ["reason", "stopReason"] },
 ];
 
-/** Claude Code. */
+/** The hook files of Claude Code, and of plugins made for it. */
 export const CLAUDE: DialectSpec = {
   title: "Claude Code",
   places: {

@@ -15,7 +15,7 @@ const codex = (event: DialectEvent, own: Partial<DialectEvent> = {}): DialectEve
 
 const SHELL_CALL = { fields: { tool_name: "tool" } } as const;
 
-/** Codex. */
+/** The hook files of Codex, in JSON and in TOML. */
 export const CODEX: DialectSpec = {
   ...CLAUDE,
   title: "Codex",

@@ -81,7 +81,7 @@ const EVENTS: Readonly<Record<string, DialectEvent>> = {
   stop: at("SessionEnd", DONE, { turnEnd: true, deny: "block" }),
 };
 
-/** Cursor. */
+/** The hook files of Cursor. */
 export const CURSOR: DialectSpec = {
   title: "Cursor",
   places: {

@@ -35,7 +35,7 @@ export type Fact = (context: FactContext) => unknown;
 
 const agentName = (path: string): string => path.split(".").at(-1) ?? path;
 
-/** The name of a fact. */
+/** The name of a fact about an event, as fields refer to it. */
 export type FactName =
   | "session"
   | "name"

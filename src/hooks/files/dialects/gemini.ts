@@ -69,7 +69,7 @@ const EVENTS: Readonly<Record<string, DialectEvent>> = {
   },
 };
 
-/** Gemini CLI. */
+/** The hook files of Gemini CLI. */
 export const GEMINI: DialectSpec = {
   title: "Gemini CLI",
   places: {

@@ -25,7 +25,7 @@ const EVENTS: Readonly<Record<string, DialectEvent>> = {
   "session.idle": { hook: "SessionEnd", turnEnd: true, ...QUIET },
 };
 
-/** opencode. */
+/** The command hooks of opencode. */
 export const OPENCODE: DialectSpec = {
   title: "opencode",
   places: {

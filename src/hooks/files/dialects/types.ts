@@ -35,7 +35,7 @@ export interface DialectEvent {
   readonly only?: readonly EventFilter[];
   /** The text that a matcher is compared with; null: a matcher is ignored here. */
   readonly matches: FactName | "tool" | null;
-  /** Effect of exit code 2. */
+  /** Effect of exit code 2 at this moment. */
   readonly exit2: Effect;
   /** Effect of any other exit code but 0, and of a signal. Default: the hook has failed, and the step passes. */
   readonly otherExit?: Effect;
@@ -124,7 +124,7 @@ export interface AnswerKeys {
   readonly inputMerges?: true;
   readonly output: readonly string[];
   readonly context: readonly string[];
-  /** Texts for the user. */
+  /** Keys of texts that only the user sees. */
   readonly shown: readonly string[];
   /** Texts that make the agent go on at the end of a turn. */
   readonly goOn?: readonly string[];
@@ -168,7 +168,7 @@ export interface DialectPlaces {
   readonly userReadable: readonly string[];
 }
 
-/** A dialect. */
+/** One agent's hook files: all that reader, runner and converter know of it. */
 export interface DialectSpec extends ToolNaming {
   readonly title: string;
   readonly places: DialectPlaces;

@@ -45,7 +45,7 @@ const turnEnd = (part: Part): DialectEvent => ({
   exit2: "tell",
 });
 
-/** Windsurf. */
+/** The hook files of Windsurf. */
 export const WINDSURF: DialectSpec = {
   title: "Windsurf",
   places: {

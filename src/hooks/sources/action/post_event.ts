@@ -18,7 +18,7 @@ type Request = Extract<HookAction, { readonly type: "http" }>;
 /** Posts an event, as JSON, and returns the answer. */
 export type PostEvent = (request: Request, event: string, signal: AbortSignal) => Promise<Posted>;
 
-/** The answer of a server. */
+/** The answer of a server, not yet understood. */
 export interface Posted {
   readonly status: number;
   readonly text: string;

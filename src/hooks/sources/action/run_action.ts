@@ -29,11 +29,11 @@ export interface HookPrompt {
   readonly signal: AbortSignal;
 }
 
-/** The answer of a model. */
+/** The answer of the embedder's model. */
 export interface HookVerdict {
   /** Whether the event is in order. */
   readonly ok: boolean;
-  /** Why it is not. */
+  /** Why the step is not to go on. */
   readonly reason?: string;
   /** Whether the agent cannot do better, and is not to go on for this. */
   readonly impossible?: boolean;

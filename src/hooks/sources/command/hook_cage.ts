@@ -59,7 +59,7 @@ export interface FileProgram {
 /** Files that a program sees as the host has them: those that were checked, and texts that are on no disk. */
 export interface SealedFiles {
   readonly files: readonly CoveredFile[];
-  /** By absolute path. */
+  /** Contents by absolute path. */
   readonly texts?: Readonly<Record<string, string>>;
 }
 
