@@ -12,7 +12,7 @@ import { fingerprint } from "./npm/fingerprint.ts";
 import { licencePage } from "./npm/licences.ts";
 import { joinModules } from "./npm/modules.ts";
 import { writePages } from "./npm/pages.ts";
-import { packPlugins, type Repository } from "./npm/reference_plugins.ts";
+import { packSmall, type Repository } from "./npm/small_packages.ts";
 
 const read = async (path: string) => JSON.parse(await readFile(path, "utf8"));
 
@@ -57,7 +57,7 @@ await writeFile("npm/package/THIRD-PARTY-LICENSES.md", await licencePage(joined)
 await writePages("npm/package", repository.addressOf);
 await chmod("npm/package/src/cli/bin.js", 0o755);
 execFileSync("tar", ["--owner=0", "--group=0", "-czf", "npm/kaged-plugin-host.tgz", "-C", "npm", "package"]);
-for (const archive of ["npm/kaged-plugin-host.tgz", ...await packPlugins(repository)]) {
+for (const archive of ["npm/kaged-plugin-host.tgz", ...await packSmall(repository)]) {
   const { size } = await stat(archive);
   process.stdout.write(`wrote ${archive} (${(size / 1e6).toFixed(size < 1e5 ? 3 : 1)} MB)\n`);
 }

@@ -36,8 +36,8 @@ export function timeOfDay(timestamp: unknown): string {
   return Number.isNaN(date.getTime()) ? "" : date.toLocaleTimeString("en-GB");
 }
 
-/** Writes the date and the time of day. */
+/** Writes the date and the time of day; an invalid time is empty. */
 export function dateAndTime(timestamp: string): string {
   const date = new Date(timestamp);
-  return `${date.toLocaleDateString("en-CA")} ${timeOfDay(timestamp)}`;
+  return Number.isNaN(date.getTime()) ? "" : `${date.toLocaleDateString("en-CA")} ${timeOfDay(timestamp)}`;
 }

@@ -7,7 +7,8 @@ import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { LogEntry } from "../../src/http/answers.ts";
 import { ApiError, follow, pathOf } from "../model/api.ts";
-import { timeOfDay } from "../model/words.ts";
+import { logWords, weightOfLevel } from "../model/log_words.ts";
+import { dateAndTime, timeOfDay } from "../model/words.ts";
 import { FailureNote } from "../parts/failure.tsx";
 import { Empty } from "../parts/states.tsx";
 
@@ -57,13 +58,24 @@ export function LogTab({ plugin }: { plugin: string }): JSX.Element {
           <div class="log" role="log" aria-label={`Log of ${plugin}`} tabIndex={0} ref={box}>
             {lines.map(({ id, data: { timestamp, line } }) => (
               <div key={id} class="log-line">
-                <time dateTime={timestamp}>{timeOfDay(timestamp)}</time>
-                <span>{line}</span>
+                <time dateTime={timestamp} title={dateAndTime(timestamp)}>{timeOfDay(timestamp)}</time>
+                <Line of={line} />
               </div>
             ))}
           </div>
         )}
     </>
+  );
+}
+
+function Line({ of: line }: { of: string }): JSX.Element {
+  const { level, text, fields } = logWords(line);
+  if (level === null) return <span>{text}</span>;
+  return (
+    <span title={line}>
+      <b class={`level ${weightOfLevel(level)}`}>{level}</b> {text}
+      {fields !== "" && <span class="quiet">{` ${fields}`}</span>}
+    </span>
   );
 }
 

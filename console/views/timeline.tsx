@@ -7,7 +7,7 @@ import { type Signal, signal } from "@preact/signals";
 import type { JSX } from "preact";
 import { timeline, type TimelineEntry } from "../model/state.ts";
 import { agentOf, typeOf, weightOf, wordsOf } from "../model/entry_words.ts";
-import { agentName, count, timeOfDay } from "../model/words.ts";
+import { agentName, count, dateAndTime } from "../model/words.ts";
 import { Choice } from "../parts/choice.tsx";
 import { ClearFilters, isFiltered } from "../parts/clear_filters.tsx";
 import { Empty } from "../parts/states.tsx";
@@ -66,7 +66,9 @@ function Row({ of: entry }: { of: TimelineEntry }): JSX.Element {
     <li class={`entry ${weightOf(entry)}`}>
       <details>
         <summary>
-          <time class="number">{timeOfDay(entry.data.timestamp)}</time>
+          <time class="number" dateTime={String(entry.data.timestamp)}>
+            {dateAndTime(String(entry.data.timestamp))}
+          </time>
           <span class="type">{typeOf(entry)}</span>
           <span class="who">{entry.plugin}</span>
           <span class="agent quiet">{agentName(agentOf(entry) ?? "")}</span>

@@ -171,8 +171,9 @@ function jsonSchema(schema: Schema): Json {
   const { $schema: _, ...rest } = toJsonSchema(schema, {
     target: "draft-2020-12",
     typeMode: "input",
-    // The one custom schema is `anyMap`.
-    overrideSchema: ({ valibotSchema }) => valibotSchema.type === "custom" ? { type: "object" } : undefined,
+    // The one custom schema is `anyMap`. Generators of clients take an object that says nothing of its keys for empty.
+    overrideSchema: ({ valibotSchema }) =>
+      valibotSchema.type === "custom" ? { type: "object", additionalProperties: true } : undefined,
     errorMode: "throw",
   });
   return rest;

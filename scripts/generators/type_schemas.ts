@@ -118,7 +118,8 @@ export class TypeSchemas {
         return this.#schema({ type: first!, file });
       case "Record": {
         const values = this.#schema({ type: second!, file });
-        return { type: "object", ...(Object.keys(values).length > 0 && { additionalProperties: values }) };
+        // Said even where any value will do: generators of clients take an object that says nothing for an empty one.
+        return { type: "object", additionalProperties: Object.keys(values).length > 0 ? values : true };
       }
       case "Exclude":
         return this.#without(this.#schema({ type: first!, file }), this.#schema({ type: second!, file }));

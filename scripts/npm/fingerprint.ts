@@ -7,7 +7,7 @@ import { createHash } from "node:crypto";
 import { readdir, stat } from "node:fs/promises";
 
 /** Everything that a build reads. */
-const FOLDERS = ["src", "docs", "plugins", "schema", "scripts/npm"];
+const FOLDERS = ["src", "docs", "plugins", "sdk/javascript", "schema", "scripts/npm"];
 const FILES = ["mod.ts", "deno.json", "package.json", "package-lock.json", "scripts/build_npm.ts"];
 const PAGES = ["README.md", "CHANGELOG.md", "SECURITY.md", "LICENSE"];
 

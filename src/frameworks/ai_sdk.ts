@@ -25,6 +25,7 @@ import { HeldCalls } from "./held_calls.ts";
 import { compactMessages, type CompactOptions } from "./messages.ts";
 import { progressStream } from "./progress_stream.ts";
 import { type ResultPart, textOfParts } from "./result_parts.ts";
+import { modelCall, modelName } from "./session_events.ts";
 import { type SessionTool, sessionTools, type SessionToolsOptions } from "./session_tools.ts";
 import { startedPrompt } from "./started_prompt.ts";
 
@@ -108,19 +109,25 @@ export interface KagedCall {
 /** What `toolApproval` of the AI SDK is told of a call. */
 export type KagedApprovalStatus = { type: "not-applicable" } | { type: "user-approval"; reason: string };
 
+/** A language model, as far as it is read here. */
+export interface KagedModel {
+  /** The name of it in `model:call`. */
+  readonly modelId?: string;
+}
+
 /** Middleware for `wrapLanguageModel`. */
 export interface KagedMiddleware {
   /** The interface of language models that it knows. */
   readonly specificationVersion: "v4";
   /** Returns the parameters of a call of the model with the prompt as it is to be sent. */
   readonly transformParams: <P extends { prompt: readonly AiMessage[] }>(call: { readonly params: P }) => Promise<P>;
-  /** Records the model's reply. */
-  readonly wrapGenerate: <R extends { content: readonly { type: string }[] }>(
-    call: { readonly doGenerate: () => PromiseLike<R> },
+  /** Records the model's reply, and emits `model:call`. */
+  readonly wrapGenerate: <R extends { content: readonly { type: string }[]; usage?: unknown }>(
+    call: { readonly doGenerate: () => PromiseLike<R>; readonly model?: KagedModel },
   ) => Promise<R>;
-  /** Records the model's reply when its stream has ended. */
+  /** Records the model's reply, and emits `model:call`, when its stream has ended. */
   readonly wrapStream: <R extends { stream: ReadableStream<{ type: string }> }>(
-    call: { readonly doStream: () => PromiseLike<R> },
+    call: { readonly doStream: () => PromiseLike<R>; readonly model?: KagedModel },
   ) => Promise<R>;
 }
 
@@ -164,8 +171,9 @@ export async function compact<M extends AiMessage>(
 
 /**
  * Returns middleware that starts the session with the first call of the model (text of plugins comes before the system
- * prompt), records what is said for `on_session_idle`, and compacts a window of more than `maxTokens`. One conversation
- * each: make it once for a session. For a subagent only its window is compacted.
+ * prompt), records what is said for `on_session_idle`, compacts a window of more than `maxTokens`, and emits `model:call`
+ * for each answer of the model. One conversation each: make it once for a session. For a subagent its window is
+ * compacted and its calls of the model are reported, nothing else.
  *
  * A handler that blocks the start of the session ends the call with `session.blocked`.
  */
@@ -183,16 +191,20 @@ export function kagedMiddleware(session: Session, options: WindowOptions = {}): 
       const instructions = agent === PRIMARY ? await started(session, system) : system;
       return { ...params, prompt: [...instructions, ...await window.fit(said)] };
     },
-    async wrapGenerate({ doGenerate }) {
+    async wrapGenerate({ doGenerate, model }) {
+      const answered = modelCall(session, agent);
       const result = await doGenerate();
+      answered(modelName(model?.modelId), result.usage);
       noteReply(window, result.content);
       return result;
     },
-    async wrapStream({ doStream }) {
+    async wrapStream({ doStream, model }) {
+      const answered = modelCall(session, agent);
       const result = await doStream();
       const parts: { type: string }[] = [];
-      const listener = new TransformStream<{ type: string }, { type: string }>({
+      const listener = new TransformStream<{ type: string; usage?: unknown }, { type: string }>({
         transform(part, controller) {
+          if (part.type === "finish") answered(modelName(model?.modelId), part.usage);
           parts.push(part.type === "text-delta" ? { ...part, type: "text" } : { type: part.type });
           controller.enqueue(part);
         },

@@ -91,7 +91,7 @@ export interface AddedOptions {
   mcpServers: Record<string, { type: "sdk"; name: string; instance: SdkInstance }>;
   /** The servers: the gate judges each call, so that the SDK need not ask. */
   allowedTools: string[];
-  /** Start, prompts and answers of the session. */
+  /** Start, prompts and answers of the session; work of subagents. */
   hooks: ClaudeHooks;
 }
 
@@ -139,7 +139,7 @@ export function claudeOptions<O extends object>(
     ...(own.agents && served.size > 1 && { agents: keptApart(own.agents, server, agents) }),
     mcpServers: { ...own.mcpServers, ...Object.fromEntries(servers) },
     allowedTools: [...own.allowedTools ?? [], ...rules],
-    hooks: joined(own.hooks, sessionHooks(session, { server, agents: Object.keys(agents), failed: () => failure })),
+    hooks: joined(own.hooks, sessionHooks(session, { server, agents, failed: () => failure })),
   };
 }
 

@@ -3,8 +3,10 @@
  *
  * @module
  */
+import { PRIMARY } from "../core/contract/hook_names.ts";
 import type { HostError } from "../core/errors/host_error.ts";
 import type { Session } from "../host/types.ts";
+import { type DelegateEnded, delegation } from "./session_events.ts";
 
 /** An answer to the SDK. */
 export type ClaudeHookOutput =
@@ -37,8 +39,12 @@ export interface ClaudeHooks {
   UserPromptSubmit: ClaudeHookMatcher[];
   /** Records answers. */
   Stop: ClaudeHookMatcher[];
-  /** Keeps agents from the tools of others; empty where no subagent has tools of its own. */
+  /** Keeps agents from the tools of others, where a subagent has tools of its own; reads the work of subagents. */
   PreToolUse: ClaudeHookMatcher[];
+  /** Emits `delegate:start`. */
+  SubagentStart: ClaudeHookMatcher[];
+  /** Emits `delegate:end`. */
+  SubagentStop: ClaudeHookMatcher[];
 }
 
 /** The fields of the SDK's inputs that are read. */
@@ -48,17 +54,18 @@ interface Input {
   readonly prompt?: string;
   readonly last_assistant_message?: string;
   readonly tool_name?: string;
+  readonly tool_input?: unknown;
   /** Set in a subagent. */
   readonly agent_id?: string;
   readonly agent_type?: string;
 }
 
-/** Returns the hooks of a session; `agents` are the SDK's subagents that have a server of their own. */
+/** Returns the hooks of a session; `agents` are the paths of the SDK's subagents that have a server of their own. */
 export function sessionHooks(
   session: Session,
   { server, agents, failed }: {
     readonly server: string;
-    readonly agents: readonly string[];
+    readonly agents: Readonly<Record<string, string>>;
     /** Returns why a server could not be connected; null where each could. */
     readonly failed: () => HostError | null;
   },
@@ -95,11 +102,50 @@ export function sessionHooks(
       if (content !== undefined && agent_id === undefined) session.record({ role: "assistant", content });
       return Promise.resolve({});
     })],
-    PreToolUse: agents.length === 0 ? [] : [{
-      matcher: `mcp__${server}(-.+)?__.+`,
-      ...on((input) => Promise.resolve(keptOut(input, server, agents))),
-      onFailure: "block",
+    ...subagentHooks(session, server, agents),
+  };
+}
+
+/** The program's own tool that runs a subagent: `Task` is its older name. */
+const RUNS_SUBAGENT = "Agent|Task";
+const MAX_ASKED = 100;
+
+function subagentHooks(
+  session: Session,
+  server: string,
+  agents: Readonly<Record<string, string>>,
+): Pick<ClaudeHooks, "PreToolUse" | "SubagentStart" | "SubagentStop"> {
+  const names = Object.keys(agents);
+  // A subagent's start does not say its work: that is in the call before it, which names the kind of agent alone.
+  const asked: { readonly type: string; readonly prompt: string }[] = [];
+  const open = new Map<string, DelegateEnded>();
+  const apart = {
+    matcher: `mcp__${server}(-.+)?__.+`,
+    ...on((input) => Promise.resolve(keptOut(input, server, names))),
+    onFailure: "block",
+  } as const;
+  return {
+    PreToolUse: [...names.length === 0 ? [] : [apart], {
+      matcher: RUNS_SUBAGENT,
+      ...on(({ tool_input }) => {
+        const { prompt, subagent_type } = Object(tool_input) as { prompt?: unknown; subagent_type?: unknown };
+        asked.push({ type: String(subagent_type ?? ""), prompt: String(prompt ?? "") });
+        if (asked.length > MAX_ASKED) asked.shift(); // A call that was denied starts nobody.
+        return Promise.resolve({});
+      }),
     }],
+    SubagentStart: [on(({ agent_id = "", agent_type = "" }) => {
+      const at = asked.findIndex(({ type }) => type === agent_type);
+      const [{ prompt: input } = { prompt: "" }] = at < 0 ? [] : asked.splice(at, 1);
+      const child = Object.hasOwn(agents, agent_type) ? agents[agent_type]! : agent_type;
+      open.set(agent_id, delegation(session, { parent: PRIMARY, child, input }));
+      return Promise.resolve({});
+    })],
+    SubagentStop: [on(({ agent_id = "", last_assistant_message: output = "" }) => {
+      open.get(agent_id)?.(output);
+      open.delete(agent_id);
+      return Promise.resolve({});
+    })],
   };
 }
 

@@ -36,6 +36,7 @@ import {
   toolCallsOf,
 } from "./langchain_messages.ts";
 import { compactMessages, type CompactOptions } from "./messages.ts";
+import { modelCall, modelName } from "./session_events.ts";
 import { type SessionTool, sessionTools, type SessionToolsOptions } from "./session_tools.ts";
 import { startedPrompt } from "./started_prompt.ts";
 
@@ -162,6 +163,8 @@ export interface KagedMiddlewareOptions<M extends LangChainMessage> extends Wind
 export type ModelCall = {
   readonly messages: readonly LangChainMessage[];
   readonly systemPrompt: string;
+  /** The model, whose name is read for `model:call` where the answer has none. */
+  readonly model?: unknown;
 };
 
 /** The state of an agent, as far as it is used. */
@@ -179,7 +182,7 @@ export type AgentRuntime = {
 export interface KagedMiddleware {
   /** Its name in LangChain's traces: `kaged`. */
   name: string;
-  /** Starts the session, and fits the window. */
+  /** Starts the session, fits the window, and emits `model:call` with the answer's usage. */
   wrapModelCall<C extends ModelCall, R>(call: C, handler: (call: C) => R | Promise<R>): Promise<R>;
   /** Has people asked about calls that need their yes. */
   afterModel(state: AgentState, runtime: AgentRuntime): Promise<void>;
@@ -187,10 +190,16 @@ export interface KagedMiddleware {
   afterAgent(state: AgentState): void;
 }
 
+/** The fields of an `AIMessage` that are read for `model:call`. */
+interface AnswerFacts {
+  readonly usage_metadata?: unknown;
+  readonly response_metadata?: Readonly<Record<string, unknown>>;
+}
+
 /**
  * Returns the middleware of a conversation. The first call of the model starts the session, and text of plugins stands
  * before the system prompt; each call sees a window of at most `maxTokens`, while the agent's state keeps every message;
- * new messages are recorded for the idle hook. With `agent`, it is the middleware of a subagent, whose prompt stays as
+ * new messages are recorded for the idle hook, and `model:call` is emitted for each answer. With `agent`, it is the middleware of a subagent, whose prompt stays as
  * it is.
  *
  * A call that needs a person's yes interrupts the graph with `{ actionRequests, reviewConfigs }`, as LangChain's own
@@ -209,7 +218,16 @@ export function kagedMiddleware<M extends LangChainMessage>(
     name: "kaged",
     async wrapModelCall(call, handler) {
       const systemPrompt = agent === PRIMARY ? await startedPrompt(session, call.systemPrompt) : call.systemPrompt;
-      return await handler({ ...call, systemPrompt, messages: await window.fit(call.messages) });
+      const messages = await window.fit(call.messages);
+      const answered = modelCall(session, agent);
+      const answer = await handler({ ...call, systemPrompt, messages });
+      const { usage_metadata: usage, response_metadata: about = {} } = Object(answer) as AnswerFacts;
+      const { model, modelName: name } = Object(call.model) as {
+        readonly model?: unknown;
+        readonly modelName?: unknown;
+      };
+      answered(modelName(about["model_name"], about["model"], model, name), usage);
+      return answer;
     },
     async afterModel({ messages }, { interrupt, configurable }) {
       if (approval === "host" || !interrupt) return;

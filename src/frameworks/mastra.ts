@@ -30,6 +30,13 @@ import type { Session } from "../host/types.ts";
 import { FittedWindow, type WindowOptions } from "./fitted_window.ts";
 import { approvedCalls, noteResults } from "./mastra_approval.ts";
 import {
+  type DelegationEnd,
+  type DelegationStart,
+  type KagedDelegation,
+  kagedDelegation,
+  type KagedDelegationOptions,
+} from "./mastra_delegation.ts";
+import {
   DB_FORM,
   type MastraMessage,
   type ModelOutput,
@@ -40,12 +47,18 @@ import {
 } from "./mastra_messages.ts";
 import { compactMessages, type CompactOptions } from "./messages.ts";
 import { type SessionResult, textOfParts } from "./result_parts.ts";
+import { type ModelAnswered, modelCall, modelName } from "./session_events.ts";
 import { type SessionTool, sessionTools, type SessionToolsOptions } from "./session_tools.ts";
 import { startedPrompt } from "./started_prompt.ts";
 
+export { kagedDelegation };
 export type {
   CompactionResult,
   CompactOptions,
+  DelegationEnd,
+  DelegationStart,
+  KagedDelegation,
+  KagedDelegationOptions,
   MastraMessage,
   ModelOutput,
   ModelOutputPart,
@@ -174,6 +187,19 @@ export type ModelRequest<P> = {
   readonly prompt: P[];
   /** Ends the run, with a reason that its result carries as `tripwire`. */
   readonly abort: (reason?: string) => never;
+  /** Mastra's own, the same object in the answer. */
+  readonly state?: Record<string, unknown>;
+};
+
+/** An answer of the model, as far as it is used. */
+export type ModelAnswer = {
+  readonly chunks: readonly { readonly type: string; readonly payload: unknown }[];
+  /** The model, whose name `model:call` has. */
+  readonly model?: unknown;
+  /** True where no model was called. */
+  readonly fromCache?: boolean;
+  /** Mastra's own, the same object as in the request. */
+  readonly state?: Record<string, unknown>;
 };
 
 /** A processor for `inputProcessors` of an agent. */
@@ -182,38 +208,57 @@ export interface KagedProcessor {
   readonly id: "kaged";
   /** Starts the session, and fits the window. */
   processLLMRequest<P extends PromptMessage>(request: ModelRequest<P>): Promise<{ prompt: P[] }>;
-  /** Records the answer that ends a run. */
-  processLLMResponse(response: { chunks: readonly { readonly type: string; readonly payload: unknown }[] }): void;
+  /** Records the answer that ends a run, and emits `model:call`. */
+  processLLMResponse(response: ModelAnswer): void;
 }
 
 /**
  * Returns the processor of a conversation. The first call of the model starts the session, and text of plugins stands
  * before the instructions (a handler that blocks the start ends the run by a tripwire); each call sees a window of at most `maxTokens`, while Mastra's memory keeps every message;
- * new messages are recorded for the idle hook. With `agent`, it is the processor of a subagent, whose instructions stay
+ * new messages are recorded for the idle hook, and `model:call` is emitted for each answer. With `agent`, it is the processor of a subagent, whose instructions stay
  * as they are.
  *
  * The embedder ends the session: `session.close()`.
  */
 export function kagedProcessor(session: Session, options: WindowOptions = {}): KagedProcessor {
   const window = new FittedWindow<PromptMessage>(session, PROMPT_FORM, options);
-  const isPrimary = (options.agent ?? PRIMARY) === PRIMARY;
+  const { agent = PRIMARY } = options;
+  const isPrimary = agent === PRIMARY;
   let history: readonly PromptMessage[] = [];
   return {
     id: "kaged",
-    async processLLMRequest<P extends PromptMessage>({ prompt, abort }: ModelRequest<P>) {
+    async processLLMRequest<P extends PromptMessage>({ prompt, abort, state }: ModelRequest<P>) {
       const from = prompt.findIndex(({ role }) => role !== "system");
       const [rules, said] = from < 0 ? [prompt, []] : [prompt.slice(0, from), prompt.slice(from)];
       history = said;
       noteResults(session, said, options.agent);
       const first = isPrimary ? await started(session, rules).catch(({ message }: Error) => abort(message)) : rules;
-      return { prompt: [...first, ...await window.fit(said) as P[]] };
+      const fitted = await window.fit(said) as P[];
+      if (state) CALLS.set(state, modelCall(session, agent));
+      return { prompt: [...first, ...fitted] };
     },
-    processLLMResponse({ chunks }) {
+    processLLMResponse({ chunks, model, fromCache, state }) {
+      if (state && !fromCache) CALLS.get(state)?.(nameOf(model), usageIn(chunks));
       if (chunks.some(({ type }) => type === "tool-call")) return;
       const said = chunks.filter(({ type }) => type === "text-delta").map(({ payload }) => textIn(payload)).join("");
       if (said !== "") window.record([...history, { role: "assistant", content: [{ type: "text", text: said }] }]);
     },
   };
+}
+
+/** Calls of models under way, by the state that Mastra shares between a request and its answer. */
+const CALLS = new WeakMap<object, ModelAnswered>();
+
+function nameOf(model: unknown): string {
+  const { modelId } = Object(model) as { readonly modelId?: unknown };
+  return modelName(modelId, model);
+}
+
+/** Returns the usage in the chunk that ends an answer. */
+function usageIn(chunks: ModelAnswer["chunks"]): unknown {
+  const end = chunks.findLast(({ type }) => type === "finish" || type === "step-finish");
+  const { output, usage } = Object(end?.payload) as { readonly output?: unknown; readonly usage?: unknown };
+  return (Object(output) as { readonly usage?: unknown }).usage ?? usage;
 }
 
 function textIn(payload: unknown): string {

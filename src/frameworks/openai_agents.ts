@@ -24,12 +24,35 @@ import type { Session } from "../host/types.ts";
 import { FittedWindow, type WindowOptions } from "./fitted_window.ts";
 import { HeldCalls } from "./held_calls.ts";
 import { compactMessages, type CompactOptions } from "./messages.ts";
+import {
+  type HeardRunner,
+  kagedModel,
+  kagedModels,
+  type KagedModelsOptions,
+  type NamedAgent,
+  type WatchedModel,
+  type WatchedProvider,
+  watchHandoffs,
+} from "./openai_events.ts";
 import { type AddedItem, answeredCall, type InputItem, itemsOf, type Turn, turnForm, turnsOf } from "./openai_items.ts";
 import { failureOf, type ResultPart, type SessionResult, textOfParts } from "./result_parts.ts";
 import { type SessionTool, sessionTools, type SessionToolsOptions } from "./session_tools.ts";
 import { startedPrompt } from "./started_prompt.ts";
 
-export type { AddedItem, CompactionResult, CompactOptions, InputItem, SessionToolsOptions, WindowOptions };
+export { kagedModel, kagedModels };
+export type {
+  AddedItem,
+  CompactionResult,
+  CompactOptions,
+  HeardRunner,
+  InputItem,
+  KagedModelsOptions,
+  NamedAgent,
+  SessionToolsOptions,
+  WatchedModel,
+  WatchedProvider,
+  WindowOptions,
+};
 
 /** How tools are given to an agent. */
 export interface KagedToolsOptions extends SessionToolsOptions {
@@ -136,6 +159,8 @@ export interface KagedMiddleware {
   }): Promise<{ input: (I | AddedItem)[]; instructions: string }>;
   /** Records the end of a run, `result.history`: the SDK hands over the last answer only before the next call. */
   record(history: readonly InputItem[]): void;
+  /** Emits `delegate:start` and `delegate:end` for the hand-offs of a runner. */
+  watch(runner: HeardRunner): void;
 }
 
 /**
@@ -167,6 +192,7 @@ export function kagedMiddleware(session: Session, options: KagedMiddlewareOption
   };
   return Object.assign(filter, {
     record: (history: readonly InputItem[]): void => windowOf(PRIMARY).record(turnsOf(history)),
+    watch: (runner: HeardRunner): void => watchHandoffs(session, runner, agents),
   });
 }
 

@@ -16,6 +16,7 @@ import type { Tracing } from "../otel/types.ts";
 import type { CallingJob } from "./gate_call.ts";
 import type { HostDesk } from "./host_desk.ts";
 import { runSteps } from "./run_steps.ts";
+import { tieSession } from "./session_host.ts";
 import type { HostSession } from "./sessions.ts";
 import type { Host, HostAgentContext } from "./types.ts";
 
@@ -25,7 +26,7 @@ export interface HostJobsPorts {
   /** File of the SQLite database, for jobs without a backend of the embedder's. */
   readonly path: string;
   readonly runtime: Runtime;
-  readonly host: () => Pick<Host, "tools" | "hooks" | "emit">;
+  readonly host: () => Host;
   /** Returns the session of that id, or null when none is open. */
   openedSession(id: string): HostSession | null;
   openSession(id: string): HostSession;
@@ -185,7 +186,9 @@ function sessionRuns(
     };
     const steps = runSteps(base, { host: host(), clock, jobs: jobs(), keep: (texts) => session.keep(texts) });
     const { delegate, callModel, usage } = steps;
-    const context = { ...base, session: job ? session.of(job) : session, tools, delegate, callModel };
+    // Tied, because adapters of agent frameworks find their host by the session.
+    const tied = tieSession(job ? session.of(job) : session, host());
+    const context = { ...base, session: tied, tools, delegate, callModel };
     return { context, toolsUsed: () => [...used], usage, close };
   };
 }

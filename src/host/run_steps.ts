@@ -6,6 +6,7 @@
 import { HostError } from "../core/errors/host_error.ts";
 import type { Clock } from "../core/ports/ports.ts";
 import { isMap } from "../core/values/plain_data.ts";
+import { tokensIn } from "../events/tokens_in.ts";
 import type { TokenUsage } from "../events/types.ts";
 import { agentHooks } from "../hooks/agent/agent_hooks.ts";
 import type { AgentContext, AgentSteps, RunResult } from "../jobs/agent.ts";
@@ -96,17 +97,4 @@ async function delegated(child: string, task: string, base: AgentContext, ports:
   } finally {
     host.emit("delegate:end", { ...at, output, duration: clock.monotonic() - startedMs });
   }
-}
-
-/** The names that model APIs give their counts of tokens, in the order they are looked for. */
-const PROMPT = ["promptTokens", "inputTokens", "prompt_tokens", "input_tokens"];
-const COMPLETION = ["completionTokens", "outputTokens", "completion_tokens", "output_tokens"];
-
-/** Reads the counts of an answer's usage; zeros where it has none. */
-function tokensIn(usage: unknown): Omit<TokenUsage, "totalTokens"> {
-  const count = (names: readonly string[]): number => {
-    const found = isMap(usage) ? names.map((name) => usage[name]).find((value) => typeof value === "number") : 0;
-    return Number.isFinite(found) ? found as number : 0;
-  };
-  return { promptTokens: count(PROMPT), completionTokens: count(COMPLETION) };
 }

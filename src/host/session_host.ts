@@ -14,6 +14,11 @@ export function tieSession<S extends Session>(session: S, host: Host): S {
   return session;
 }
 
+/** Returns the host of a session, or null for a session that no host gave out. */
+export function findHost(session: Session): Host | null {
+  return hosts.get(session) ?? null;
+}
+
 /** Returns the host of a session that `openSession()` or `session()` gave out. Throws `host.misuse` for any other. */
 export function hostOf(session: Session): Host {
   const host = hosts.get(session);

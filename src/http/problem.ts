@@ -32,6 +32,7 @@ const RETRY_SEC = 1;
 /** Failures that may pass by themselves. */
 const PASSING: ReadonlySet<string> = new Set([
   "audit.busy",
+  "host.stopped",
   "jobs.store_unavailable",
   "plugin.unavailable",
   "protocol.closed",

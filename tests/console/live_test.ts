@@ -15,6 +15,7 @@ test("an event appears in the timeline as it happens, can be filtered, and waits
   const rows = page.getByRole("list", { name: "Entries, newest first" }).getByRole("listitem");
   await project.host.callMethod("reply-tone", "echo.notify", { count: 1 });
   await rows.filter({ hasText: "echo.happened" }).first().waitFor();
+  assert.match(await rows.first().locator("time").innerText(), /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/);
 
   await page.getByRole("combobox", { name: "Type" }).selectOption("plugin.initialized");
   await page.getByRole("combobox", { name: "Plugin" }).selectOption("memory-markdown");
@@ -113,6 +114,11 @@ test("the log is followed and the tables of a plugin are listed with their bytes
   const log = page.getByRole("log", { name: "Log of reply-tone" });
   await log.getByText("<script>one</script>").waitFor();
   await log.getByText("two").waitFor();
+  const written = JSON.stringify({ level: "warn", msg: "The disk fills", time: "2026-01-01T00:00:00Z", free: "9 %" });
+  await project.host.callMethod("reply-tone", "echo.log", { text: `${written}\n` });
+  const line = log.locator(".log-line").filter({ hasText: "The disk fills" });
+  await line.locator(".level.warn").getByText("warn", { exact: true }).waitFor();
+  assert.match(await line.innerText(), /warn The disk fills free=9 %$/);
 
   await page.getByRole("link", { name: "Storage" }).click();
   await page.getByText("No tables").waitFor();

@@ -6,7 +6,8 @@ import { restartSteps } from "../../console/model/restarts.ts";
 import { sseParser } from "../../console/model/sse_parser.ts";
 import { agentOf, typeOf, weightOf, wordsOf } from "../../console/model/entry_words.ts";
 import type { TimelineEntry } from "../../console/model/state.ts";
-import { agentName, bytes, counted } from "../../console/model/words.ts";
+import { logWords, weightOfLevel } from "../../console/model/log_words.ts";
+import { agentName, bytes, counted, dateAndTime } from "../../console/model/words.ts";
 
 const audit = (type: string, data: object, more: object = {}): TimelineEntry => ({
   id: "1",
@@ -77,6 +78,20 @@ test("counts, sizes and agents are written for people", () => {
   ]);
   assert.deepEqual([counted(1, "plugin"), counted(1200, "plugin")], ["1 plugin", "1,200 plugins"]);
   assert.equal(agentName("primary.subagents.a.subagents.b"), "primary › a › b");
+});
+
+test("a line of the log is taken apart where a logger of JSON wrote it, and is shown as it is elsewhere", () => {
+  const line = { level: "error", msg: "No disk", time: "2026-01-01T00:00:00Z", path: "/srv", tries: 2 };
+  assert.deepEqual(logWords(JSON.stringify(line)), { level: "error", text: "No disk", fields: "path=/srv tries=2" });
+  for (const text of ["plain", '{"level":"info"}', "{ no JSON", '{"level":1,"msg":"x"}', "[1]", "null"]) {
+    assert.deepEqual(logWords(text), { level: null, text, fields: "" });
+  }
+  assert.deepEqual(["error", "fatal", "warn", "info"].map(weightOfLevel), ["bad", "bad", "warn", ""]);
+});
+
+test("a time is written with its date, and what is no time as nothing", () => {
+  assert.match(dateAndTime("2026-01-02T12:00:00Z"), /^2026-01-0[123] \d\d:\d\d:\d\d$/);
+  assert.equal(dateAndTime("undefined"), "");
 });
 
 test("grantDraft() withholds the boxes that are not ticked, and none that stands for a secret", () => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join, relative } from "node:path";
 import process from "node:process";
@@ -17,7 +17,8 @@ import { builtPackages, packedFile, root } from "./support/built_packages.ts";
 // npm and a build of minutes: once, by the Node run of the suite, for all runtimes.
 const isHere = runtimeName === "node";
 const once = isHere ? test : () => {};
-const PACKAGES = ["memory-markdown", "plugin-host", "smart-compactor"];
+const PACKAGES = ["memory-markdown", "plugin-host", "plugin-sdk", "smart-compactor"];
+const PLUGINS = ["memory-markdown", "smart-compactor"];
 const [INSTALL = "", AGENT = ""] = await blocksFor("tests/package/npm_first_test.ts", "README.md");
 
 /** A folder that was empty before `npm init -y` and the command of README.md, with packages as they are published. */
@@ -212,7 +213,7 @@ once("N-037 the guides are in the package, and every link in them leads to a fil
 
 once("N-037 reference plugins are packages of the host's version, each whole in one file", async () => {
   const { version } = JSON.parse(await packageFile("plugin-host/package.json"));
-  for (const name of PACKAGES.filter((each) => each !== "plugin-host")) {
+  for (const name of PLUGINS) {
     const manifest = JSON.parse(await packageFile(`${name}/package.json`));
     const { version: own, license, keywords } = manifest;
     assert.deepEqual(
@@ -230,6 +231,57 @@ once("N-037 reference plugins are packages of the host's version, each whole in 
     const checked = await run(kaged, ["plugin", "check", `node_modules/@kaged/${name}`]);
     assert.match(checked.stdout, /All \d+ rules kept/, checked.stdout + checked.stderr);
   }
+});
+
+once(
+  "N-037 K-058 @kaged/plugin-sdk is a package of the host's version, and a plugin that imports it runs",
+  async (t) => {
+    const { version } = JSON.parse(await packageFile("plugin-host/package.json"));
+    const { version: own, dependencies } = JSON.parse(await packageFile("plugin-sdk/package.json"));
+    assert.deepEqual([own, dependencies], [version, undefined]);
+    assert.deepEqual(
+      (await readdir(join(dir, "node_modules/@kaged/plugin-sdk"))).sort(),
+      ["LICENSE", "README.md", "kaged_sdk.d.ts", "kaged_sdk.js", "package.json"],
+    );
+    const plugin = join(dir, "greeter");
+    t.after(() => rm(plugin, { recursive: true }));
+    await cp(join(dir, "node_modules/@kaged/plugin-sdk"), join(plugin, "node_modules/@kaged/plugin-sdk"), {
+      recursive: true,
+    });
+    const program = `import { createPlugin } from "@kaged/plugin-sdk";
+createPlugin({ name: "greeter", version: "0.1.0", methods: { "greeter.greet": ({ name }) => \`Hello, \${name}\` } }).start();
+`;
+    const manifest = {
+      name: "greeter",
+      version: "0.1.0",
+      kaged_api: 1,
+      description: "Greets.",
+      command: ["js", "./main.mjs"],
+      capabilities: [],
+      methods: ["greeter.greet"],
+    };
+    await writeFile(join(plugin, "package.json"), JSON.stringify({ dependencies: { "@kaged/plugin-sdk": version } }));
+    await writeFile(join(plugin, "main.mjs"), program);
+    await writeFile(join(plugin, "kaged-plugin.yaml"), JSON.stringify(manifest));
+    for (const command of Object.values(RUNTIMES)) {
+      const kaged = [...command, join(dir, "node_modules/@kaged/plugin-host/src/cli/bin.js")];
+      const called = await run(kaged, ["plugin", "call", "./greeter", "greeter.greet", '{ "name": "Ada" }']);
+      assert.match(called.stdout, /Hello, Ada/, called.stdout + called.stderr);
+    }
+  },
+);
+
+test("N-037 the release workflow publishes every package that the build packs", async () => {
+  const workflow = await readFile(join(root, ".github/workflows/release.yml"), "utf8");
+  const [, names = ""] = /for name in (.*); do/.exec(workflow) ?? [];
+  const folders = ["sdk/javascript", ...(await readdir(join(root, "plugins"))).map((name) => `plugins/${name}`)];
+  const own = folders.map((folder) => join(root, folder, "package.json")).filter(existsSync);
+  const packed = await Promise.all(own.map(async (file) => JSON.parse(await readFile(file, "utf8")).name as string));
+  assert.deepEqual(
+    names.split(" ").sort(),
+    ["plugin-host", ...packed.map((name) => name.replace("@kaged/", ""))].sort(),
+  );
+  assert.deepEqual(names.split(" ").sort(), [...PACKAGES].sort());
 });
 
 once("N-037 kaged plugin install takes the archive that npm pack writes", async () => {

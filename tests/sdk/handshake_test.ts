@@ -168,7 +168,7 @@ test("createPlugin() refuses names the host would refuse, and names that mean tw
   assert.throws(make({ tools: { add: "not a function" } }), TypeError);
 });
 
-test("K-011 K-053 a plugin of the SDK hears of its projects, and lives when its handler fails", async () => {
+test("K-011 K-058 a plugin of the SDK hears of its projects, and lives when its handler fails", async () => {
   const heard: unknown[] = [];
   await using plugin = drive({
     onProjectActivated: (project, config) => void heard.push([project, config]),

@@ -69,7 +69,7 @@ test("N-040 K-065 the document's shell plugin runs as it stands, in its cage", a
   assert.ok(types.has("plugin.stopped"));
 });
 
-test("N-040 K-053 K-065 the document's SDK plugin runs as it stands, with @kaged/plugin-sdk in its node_modules", async (t) => {
+test("N-040 K-058 K-065 the document's SDK plugin runs as it stands, with @kaged/plugin-sdk in its node_modules", async (t) => {
   const text = await sample("kaged/sdk_plugin");
   const calls = "const plugin = createPlugin({ name: 'oh-my-pi', version: '1.4.2', methods: { 'presets.list': () => " +
     "plugin.storage.exec('CREATE TABLE presets (id TEXT PRIMARY KEY, name TEXT)') } }); plugin.start();";

@@ -207,6 +207,7 @@ test("N-040 T-008 T-009 the document's client starts a job, polls it and hears i
   t.after(() => server.destroy());
   const base = `http://127.0.0.1:${server.port}`; // A page has one, and its addresses are relative to it.
   const streams: WebEventSource[] = [];
+  t.after(() => streams.forEach((stream) => stream.close()));
   await runSample(await sample("kitn/async_execution"), {
     dir,
     given: {
@@ -221,7 +222,6 @@ test("N-040 T-008 T-009 the document's client starts a job, polls it and hears i
     },
   });
   await until(() => lines.length > 0, "a message");
-  for (const stream of streams) stream.close();
   const { type, data } = JSON.parse(lines.at(-1)!);
   assert.deepEqual([type, data.status, data.result, data.usage], ["done", "completed", "Found 3 emails...", usage]);
 });

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { test } from "node:test";
 import type { Host, Session } from "../../src/host/types.ts";
@@ -55,4 +56,17 @@ export async function frameworkHost(options: HostedOptions = {}): Promise<Framew
     ...options,
   });
   return Object.assign(made, { session: made.host.openSession() });
+}
+
+/** Returns a list that fills with the events of a host about models and delegations, without times and durations. */
+export function heardSteps(host: Host): object[] {
+  const heard: object[] = [];
+  for (const event of ["model:call", "delegate:start", "delegate:end"] as const) {
+    host.on(event, ({ timestamp: _, ...fields }) => {
+      const { duration, ...rest } = fields as { duration?: number };
+      if (event !== "delegate:start") assert.ok(typeof duration === "number" && duration >= 0, `${event}: ${duration}`);
+      heard.push({ event, ...rest });
+    });
+  }
+  return heard;
 }

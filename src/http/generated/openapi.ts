@@ -966,7 +966,8 @@ export const OPENAPI_TEXT: string = `{
           "content": {
             "application/json": {
               "schema": {
-                "type": "object"
+                "type": "object",
+                "additionalProperties": true
               }
             }
           }
@@ -1681,7 +1682,8 @@ export const OPENAPI_TEXT: string = `{
                 "type": "object",
                 "properties": {
                   "arguments": {
-                    "type": "object"
+                    "type": "object",
+                    "additionalProperties": true
                   },
                   "session": {
                     "$ref": "#/components/schemas/SessionId"
@@ -2683,10 +2685,12 @@ export const OPENAPI_TEXT: string = `{
                     "maxLength": 2000
                   },
                   "arguments": {
-                    "type": "object"
+                    "type": "object",
+                    "additionalProperties": true
                   },
                   "content": {
-                    "type": "object"
+                    "type": "object",
+                    "additionalProperties": true
                   },
                   "by": {
                     "type": "string",
@@ -3803,7 +3807,8 @@ export const OPENAPI_TEXT: string = `{
           },
           "parameters_schema": {
             "description": "JSON Schema of its arguments; calls that do not fit never reach the plugin.",
-            "type": "object"
+            "type": "object",
+            "additionalProperties": true
           }
         },
         "required": [
@@ -3831,7 +3836,8 @@ export const OPENAPI_TEXT: string = `{
           },
           "config": {
             "description": "Its config; values that the operator set are replaced by a mark.",
-            "type": "object"
+            "type": "object",
+            "additionalProperties": true
           }
         },
         "required": [
@@ -4372,7 +4378,7 @@ export const OPENAPI_TEXT: string = `{
         "type": "object",
         "properties": {
           "agent": {
-            "description": "Agent path.",
+            "description": "Path of the agent, such as \`primary\`.",
             "type": "string"
           },
           "key": {
@@ -4428,7 +4434,8 @@ export const OPENAPI_TEXT: string = `{
             "description": "For the values in project.yaml.",
             "anyOf": [
               {
-                "type": "object"
+                "type": "object",
+                "additionalProperties": true
               },
               {
                 "type": "null"
@@ -4439,7 +4446,8 @@ export const OPENAPI_TEXT: string = `{
             "description": "For the values in the operator's local.toml.",
             "anyOf": [
               {
-                "type": "object"
+                "type": "object",
+                "additionalProperties": true
               },
               {
                 "type": "null"
@@ -4535,7 +4543,8 @@ export const OPENAPI_TEXT: string = `{
           },
           "config": {
             "description": "Values that the operator set are replaced by a mark.",
-            "type": "object"
+            "type": "object",
+            "additionalProperties": true
           },
           "error": {
             "description": "Why the agent cannot have it, or why it is down.",
@@ -4819,7 +4828,7 @@ export const OPENAPI_TEXT: string = `{
             }
           },
           "agent": {
-            "description": "Agent path.",
+            "description": "Path of the agent, such as \`primary\`.",
             "type": "string"
           }
         },
@@ -4859,7 +4868,8 @@ export const OPENAPI_TEXT: string = `{
           },
           "parameters_schema": {
             "description": "JSON Schema of its arguments.",
-            "type": "object"
+            "type": "object",
+            "additionalProperties": true
           }
         },
         "required": [
@@ -5408,7 +5418,8 @@ export const OPENAPI_TEXT: string = `{
         "type": "object",
         "properties": {
           "before": {
-            "type": "object"
+            "type": "object",
+            "additionalProperties": true
           },
           "by": {
             "description": "Ids of the handlers.",
@@ -5474,11 +5485,13 @@ export const OPENAPI_TEXT: string = `{
           },
           "arguments": {
             "description": "The arguments to be sent in place of the request's. Only with \`allow\` and \`once\`.",
-            "type": "object"
+            "type": "object",
+            "additionalProperties": true
           },
           "content": {
             "description": "What a person filled in, where the request is the form of an MCP server (\`elicitation\`). Only with \`allow\`.",
-            "type": "object"
+            "type": "object",
+            "additionalProperties": true
           }
         },
         "required": [
@@ -5606,7 +5619,8 @@ export const OPENAPI_TEXT: string = `{
           },
           "arguments": {
             "description": "The arguments as they would be sent.",
-            "type": "object"
+            "type": "object",
+            "additionalProperties": true
           },
           "arguments_cut": {
             "description": "Whether parts of the arguments are left out for their size. One request by its id has up to 1 MiB of them.",
@@ -5813,7 +5827,8 @@ export const OPENAPI_TEXT: string = `{
             "type": "string"
           },
           "data": {
-            "type": "object"
+            "type": "object",
+            "additionalProperties": true
           }
         },
         "required": [
@@ -5891,7 +5906,8 @@ export const OPENAPI_TEXT: string = `{
           },
           "data": {
             "description": "Facts of the event; their shape depends on the type.",
-            "type": "object"
+            "type": "object",
+            "additionalProperties": true
           }
         },
         "required": [

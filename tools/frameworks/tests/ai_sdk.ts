@@ -25,8 +25,9 @@ import {
 } from "../../../src/frameworks/ai_sdk.ts";
 import { textOfParts } from "../../../src/frameworks/result_parts.ts";
 import type { Session } from "../../../src/host/types.ts";
-import { frameworkHost } from "../../../tests/support/frameworks.ts";
-import { resultsIn, scripted } from "./ai_sdk_model.ts";
+import { until } from "../../../tests/support/until.ts";
+import { frameworkHost, heardSteps } from "../../../tests/support/frameworks.ts";
+import { type Line, resultsIn, scripted } from "./ai_sdk_model.ts";
 
 const HELPER = "primary.subagents.helper";
 const stopWhen = isStepCount(5);
@@ -414,4 +415,30 @@ test("N-035 AI SDK: what is said is recorded once, the last reply too, whether i
   assert.deepEqual(recorded, said);
   await generateText({ model: wrapped, tools, messages: [...messages, { role: "user", content: "thanks" }] });
   assert.deepEqual(recorded, [...said, "user thanks", "assistant done"]);
+});
+
+test("T-005 T-001b AI SDK: each answer of the model is a model:call of its agent, with its tokens", async () => {
+  await using h = await frameworkHost({ events: { level: "trace" } });
+  const heard = heardSteps(h.host);
+  const wrapped = (agent: string, ...lines: readonly Line[]) =>
+    wrapLanguageModel({ model: scripted(...lines), middleware: kagedMiddleware(h.session, { agent }) });
+  const model = wrapped("primary", [["toolbox__add", { a: 1, b: 2 }]], "3");
+  await generateText({ model, tools: kagedTools(h.session), prompt: "1 + 2?", stopWhen });
+  await streamText({ model: wrapped(HELPER, "hi"), prompt: "Hello" }).text;
+  const call = { event: "model:call", model: "mock-model-id", promptTokens: 1, completionTokens: 1 };
+  const at = { conversationId: h.session.id };
+  await until(() => heard.length === 3, "three calls of the model");
+  assert.deepEqual(heard, ["primary", "primary", HELPER].map((agentName) => ({ ...call, agentName, ...at })));
+});
+
+test("T-005 T-001b AI SDK: in a run of a job, the calls of the model are those of the run's session", async () => {
+  await using h = await frameworkHost({ events: { level: "trace" } });
+  const heard = heardSteps(h.host);
+  h.host.agent("primary", async ({ session, input }) => {
+    const model = wrapLanguageModel({ model: scripted("hi"), middleware: kagedMiddleware(session) });
+    return (await generateText({ model, prompt: input })).text;
+  });
+  const { output } = await h.host.jobs.run({ agentName: "primary", input: "Hello", conversationId: "ses_run" });
+  await until(() => heard.length === 1, "the call of the model");
+  assert.deepEqual([output, (heard[0] as { conversationId: string }).conversationId], ["hi", "ses_run"]);
 });

@@ -14,7 +14,8 @@ import {
   type SDKUserMessage,
 } from "@anthropic-ai/claude-agent-sdk";
 import { claudeOptions, type KagedProgress } from "../../../src/frameworks/claude_agent.ts";
-import { frameworkHost } from "../../../tests/support/frameworks.ts";
+import { until } from "../../../tests/support/until.ts";
+import { frameworkHost, heardSteps } from "../../../tests/support/frameworks.ts";
 import { hosted } from "../../../tests/support/hosted.ts";
 import { type ApiRequest, type Block, type MessagesApi, messagesApi, scripted } from "./messages_api.ts";
 
@@ -278,4 +279,28 @@ test("N-035 Claude Agent SDK: the program compacts by itself, and the session's 
   const named = api.requests.map((request) => JSON.stringify(request).split("The user is called Ada").length - 1);
   assert.ok(starts === 1 && named.length >= 4 && named.every((times) => times === 1), `${starts}: ${named}`);
   assert.match(JSON.stringify(api.requests.at(-1)), /All was said/);
+});
+
+test("T-005 T-001b Claude Agent SDK: the work of a subagent is delegate:start and delegate:end", async () => {
+  await using h = await frameworkHost({ events: { level: "trace" } });
+  const heard = heardSteps(h.host);
+  const isSub = ({ system }: ApiRequest): boolean => JSON.stringify(system).includes("You research");
+  const main = scripted(
+    [calls("Agent", { description: "Adds", prompt: "Add", subagent_type: "researcher", run_in_background: false })],
+  );
+  await using api = await claude((request) => isSub(request) ? [says("3")] : main());
+  const agents = { researcher: { description: "Researches", prompt: "You research" } };
+  const path = "primary.subagents.helper";
+  await resultOf(
+    "Go",
+    claudeOptions(h.session, { ...api.options, tools: ["Agent"], agents }, {
+      agents: { researcher: path },
+    }),
+  );
+  await until(() => heard.length === 2, "the start and the end");
+  const handed = { parentAgent: "primary", childAgent: path, conversationId: h.session.id };
+  assert.deepEqual(heard, [
+    { event: "delegate:start", ...handed, input: "Add" },
+    { event: "delegate:end", ...handed, output: "3" },
+  ]);
 });

@@ -15,7 +15,8 @@ import {
 import { z } from "zod";
 import { compact, kagedMiddleware, kagedTools, type ToolProgress } from "../../../src/frameworks/langchain.ts";
 import type { Session } from "../../../src/host/types.ts";
-import { frameworkHost } from "../../../tests/support/frameworks.ts";
+import { until } from "../../../tests/support/until.ts";
+import { frameworkHost, heardSteps } from "../../../tests/support/frameworks.ts";
 import { hosted } from "../../../tests/support/hosted.ts";
 
 const HELPER = "primary.subagents.helper";
@@ -399,4 +400,24 @@ test("N-035 LangChain: every message of a run reaches the idle hook once, the la
   const { output } = await session.callTool("remembers.recall", {});
   // The fake model says "Be brief-Go" beside its call.
   assert.deepEqual(output, { text: 'Go\nBe brief-Go\n{"sum":3}\nRead: {"sum":3}' });
+});
+
+test("T-005 T-001b LangChain: each answer of the model is a model:call of its agent, with its tokens", async () => {
+  await using h = await frameworkHost({ events: { level: "trace" } });
+  const heard = heardSteps(h.host);
+  const run = async (agent: string) => {
+    const answer = Object.assign(new AIMessage("3"), {
+      usage_metadata: { input_tokens: 12, output_tokens: 4, total_tokens: 16 },
+      response_metadata: { model_name: "small-1" },
+    });
+    const model = fakeModel().respond(answer);
+    await createAgent({ model, middleware: [kagedMiddleware(h.session, { HumanMessage, agent })] })
+      .invoke({ messages: "1 + 2?" });
+  };
+  await run("primary");
+  await run(HELPER);
+  await until(() => heard.length === 2, "two calls of the model");
+  const call = { event: "model:call", model: "small-1", promptTokens: 12, completionTokens: 4 };
+  const at = { conversationId: h.session.id };
+  assert.deepEqual(heard, ["primary", HELPER].map((agentName) => ({ ...call, agentName, ...at })));
 });

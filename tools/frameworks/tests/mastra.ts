@@ -8,9 +8,16 @@ import { InMemoryStore } from "@mastra/core/storage";
 import { RequestContext } from "@mastra/core/request-context";
 import { createTool, noopObserve } from "@mastra/core/tools";
 import { convertArrayToReadableStream } from "ai/test";
-import { compact, kagedProcessor, kagedTools, type ToolProgress } from "../../../src/frameworks/mastra.ts";
+import {
+  compact,
+  kagedDelegation,
+  kagedProcessor,
+  kagedTools,
+  type ToolProgress,
+} from "../../../src/frameworks/mastra.ts";
 import type { Session } from "../../../src/host/types.ts";
-import { frameworkHost } from "../../../tests/support/frameworks.ts";
+import { until } from "../../../tests/support/until.ts";
+import { frameworkHost, heardSteps } from "../../../tests/support/frameworks.ts";
 import { hosted } from "../../../tests/support/hosted.ts";
 
 const HELPER = "primary.subagents.helper";
@@ -443,4 +450,39 @@ test("N-035 Mastra: every message of a run reaches the idle hook once, the last 
   // The plugin keeps messages of text alone, so not the call and its result.
   const again = 'Read: {"type":"text","value":"{\\"sum\\":3}"}';
   assert.deepEqual(output, { text: `Go\n${again}\nAnd now?\n${again}` });
+});
+
+test("T-005 T-001b Mastra: answers of models are model:call, work for another agent is delegate:start and delegate:end", async () => {
+  await using h = await frameworkHost({ events: { level: "trace" } });
+  const heard = heardSteps(h.host);
+  const helper = new Agent({
+    id: "helper",
+    name: "Helper",
+    description: "Helps",
+    instructions: "Help.",
+    model: modelThatCalls().model,
+    inputProcessors: [kagedProcessor(h.session, { agent: HELPER })],
+  });
+  const { model } = modelThatCalls({ name: "agent-helper", args: { prompt: "Please help" }, id: "call-help" });
+  const agent = new Agent({
+    id: "boss",
+    name: "Boss",
+    instructions: "Delegate.",
+    model,
+    agents: { helper },
+    inputProcessors: [kagedProcessor(h.session)],
+  });
+  const delegation = kagedDelegation(h.session, { agents: { helper: HELPER } });
+  await (await agent.stream("Go", { delegation })).consumeStream();
+  await until(() => heard.length === 5, "the events of three answers and one delegation");
+  const conversationId = h.session.id;
+  const call = { event: "model:call", model: "mock", promptTokens: 1, completionTokens: 1, conversationId };
+  const handed = { parentAgent: "primary", childAgent: HELPER, conversationId };
+  assert.deepEqual(heard, [
+    { ...call, agentName: "primary" },
+    { event: "delegate:start", ...handed, input: "Please help" },
+    { ...call, agentName: HELPER },
+    { event: "delegate:end", ...handed, output: "Read: undefined" },
+    { ...call, agentName: "primary" },
+  ]);
 });

@@ -11,14 +11,22 @@ import {
   type ModelResponse,
   type protocol,
   run,
+  Runner,
   RunState,
   setTracingDisabled,
   type Tool,
   toolNamespace,
   Usage,
 } from "@openai/agents";
-import { compact, kagedMiddleware, type KagedProgress, kagedTools } from "../../../src/frameworks/openai_agents.ts";
-import { frameworkHost } from "../../../tests/support/frameworks.ts";
+import {
+  compact,
+  kagedMiddleware,
+  kagedModel,
+  kagedModels,
+  type KagedProgress,
+  kagedTools,
+} from "../../../src/frameworks/openai_agents.ts";
+import { frameworkHost, heardSteps } from "../../../tests/support/frameworks.ts";
 import { hosted } from "../../../tests/support/hosted.ts";
 import { until } from "../../../tests/support/until.ts";
 
@@ -375,4 +383,58 @@ test("N-035 OpenAI Agents: what was said is there for the idle hook, once", asyn
   await session.idle();
   const { output } = await session.callTool("remembers.recall", {});
   assert.deepEqual(output, { text: "Hello\nHi\nHow are you?\nFine" });
+});
+
+test("T-005 T-001b OpenAI Agents: answers of models are model:call, at once and in a stream", async () => {
+  await using h = await frameworkHost({ events: { level: "trace" } });
+  const heard = heardSteps(h.host);
+  const usage = new Usage({ inputTokens: 12, outputTokens: 4, totalTokens: 16 });
+  class Counted extends ScriptedModel {
+    override async getResponse(request: ModelRequest): Promise<ModelResponse> {
+      return { ...await super.getResponse(request), usage };
+    }
+  }
+  const modelProvider = kagedModels(h.session, { getModel: () => new Counted() });
+  const runner = new Runner({ modelProvider });
+  await runner.run(new Agent({ name: "Assistant", model: "small-1" }), "Hello");
+  const helper = kagedModel(h.session, "tiny-1", new ScriptedModel(), { agent: "primary.subagents.helper" });
+  const streamed = await runner.run(new Agent({ name: "Helper", model: helper }), "Hello", { stream: true });
+  await streamed.completed;
+  await until(() => heard.length === 2, "two calls of models");
+  const at = { event: "model:call", conversationId: h.session.id };
+  assert.deepEqual(heard, [
+    { ...at, agentName: "primary", model: "small-1", promptTokens: 12, completionTokens: 4 },
+    { ...at, agentName: "primary.subagents.helper", model: "tiny-1", promptTokens: 0, completionTokens: 0 },
+  ]);
+});
+
+test("T-005 T-001b OpenAI Agents: a hand-off is delegate:start, and the answer of the agent after it delegate:end", async () => {
+  await using h = await frameworkHost({ events: { level: "trace" } });
+  const heard = heardSteps(h.host);
+  const last = new Agent({ name: "Last", model: new ScriptedModel([says("taken over")]) });
+  const transfer = (to: Agent, toolNameOverride: string) => handoff(to, { toolNameOverride });
+  const helper = new Agent({
+    name: "Helper",
+    model: new ScriptedModel([calls("transfer__last")]),
+    handoffs: [transfer(last, "transfer__last")],
+  });
+  const agent = new Agent({
+    name: "Assistant",
+    model: new ScriptedModel([calls("transfer__helper")]),
+    handoffs: [transfer(helper, "transfer__helper")],
+  });
+  const path = "primary.subagents.helper";
+  const runner = new Runner();
+  kagedMiddleware(h.session, { agents: { Helper: path } }).watch(runner);
+  assert.equal((await runner.run(agent, "Go")).finalOutput, "taken over");
+  await until(() => heard.length === 4, "two delegations");
+  const conversationId = h.session.id;
+  const first = { parentAgent: "primary", childAgent: path, conversationId };
+  const second = { parentAgent: path, childAgent: "Last", conversationId };
+  assert.deepEqual(heard, [
+    { event: "delegate:start", ...first, input: "" },
+    { event: "delegate:end", ...first, output: "" },
+    { event: "delegate:start", ...second, input: "" },
+    { event: "delegate:end", ...second, output: "taken over" },
+  ]);
 });
