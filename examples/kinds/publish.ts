@@ -1,7 +1,7 @@
 /** Publishes a text with every plugin of the kind `writer`: one dispatch of each class. */
 import { createHost } from "../../mod.ts";
 
-const here = import.meta.dirname;
+const here = import.meta.dirname!;
 await using host = await createHost({
   project: here,
   plugins: Object.fromEntries(["js", "py", "go"].map((one) => [`@example/writer-${one}`, `${here}/writer-${one}`])),
