@@ -39,6 +39,9 @@ test("K-045 processes are started in these places and nowhere else in the source
     [
       "src/adapters/generated/relay_program.ts", // The text of relay.js, which runs inside a cage.
       "src/adapters/generated/storage_program.ts", // The text of storage_child.ts.
+      "src/adapters/shared/child_pipes.ts", // The type of a child.
+      "src/adapters/shared/child_streams.ts", // The same.
+      "src/adapters/shared/pipe_store.ts", // bash, by a fixed path, which makes pipes and runs nothing.
       "src/adapters/shared/processes.ts",
       "src/adapters/shared/storage_child.ts", // A thread that looks whether the host still lives.
       "src/operator/check/leaving_imports.ts", // A list of names.
