@@ -54,15 +54,26 @@ async function scenariosOf(suite: string): Promise<string[]> {
   return [...text.matchAll(/^\s+- (\S+) \[/gm)].map(([, name]) => name!);
 }
 
-async function outcomes(suite: string, scenarios: readonly string[]): Promise<Outcome[]> {
+async function outcome(suite: string, scenario: string): Promise<Outcome> {
   const { command, args } = scriptCommand(CLIENT);
+  const given = ["--command", [command, ...args].join(" "), "--scenario", scenario, "--timeout", `${TIMEOUT_MS}`];
+  const { code, text } = await run(suite, ["client", ...given]);
+  const [, passed = "0", , failed = "0"] = /Passed: (\d+)\/(\d+), (\d+) failed/.exec(text) ?? [];
+  return { scenario, passed: Number(passed), failed: Number(failed), isPassed: code === 0, text };
+}
+
+/** Scenarios in which the suite measures time: on a busy machine every client is late, so a failure is tried again. */
+const TIMED: ReadonlySet<string> = new Set(["sse-retry"]);
+
+async function outcomes(suite: string, scenarios: readonly string[]): Promise<Outcome[]> {
   const inTurn = permits(AT_ONCE);
   return await Promise.all(scenarios.map((scenario) =>
     inTurn(async () => {
-      const given = ["--command", [command, ...args].join(" "), "--scenario", scenario, "--timeout", `${TIMEOUT_MS}`];
-      const { code, text } = await run(suite, ["client", ...given]);
-      const [, passed = "0", , failed = "0"] = /Passed: (\d+)\/(\d+), (\d+) failed/.exec(text) ?? [];
-      return { scenario, passed: Number(passed), failed: Number(failed), isPassed: code === 0, text };
+      let found = await outcome(suite, scenario);
+      for (let again = 0; again < 3 && !found.isPassed && TIMED.has(scenario); again++) {
+        found = await outcome(suite, scenario);
+      }
+      return found;
     })
   ));
 }
