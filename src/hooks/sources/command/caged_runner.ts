@@ -13,26 +13,7 @@ import { type CommandEnd, type CommandRun, type RunCommand, START_MS } from "./t
 
 // The command waits until the host has looked at the cage from outside: a line on stdin lets it go on. A shell reads
 // that line byte by byte, and leaves the rest of stdin to the command.
-//
-// Some runtimes give a process sockets for its standard streams, and a socket cannot be opened by name: scripts that say
-// `cat /dev/stdin` or `echo >/dev/stderr` would fail. So the command gets pipes, and programs that pour them on. When it
-// has ended, whatever it left running is ended first: it would keep the pipes open.
-const ENTER = `umask 022; printf '\\n'; IFS= read -r _ || exit 125; cd -- "$1" || exit
-exec 3>&1 4>&2
-exec > >(exec cat >&3); out=$!
-exec 2> >(exec cat >&4); err=$!
-before=(/proc/[0-9]*)
-/bin/bash -c "$2" < <(exec cat) 3>&- 4>&-; code=$?
-exec >&3 2>&4
-for pass in 1 2 3 4 5; do
-  left=
-  for place in /proc/[0-9]*; do
-    case " \${before[*]} " in *" $place "*) ;; *) kill -9 "\${place#/proc/}" && left=1 ;; esac
-  done 2>/dev/null
-  [ -n "$left" ] || break
-done
-wait $out $err
-exit $code`;
+const ENTER = `umask 022; printf '\\n'; IFS= read -r _ || exit 125; cd -- "$1" && exec /bin/bash -c "$2"`;
 
 /** Bytes of stdout a hook may print: a decision is small. */
 const MAX_STDOUT_BYTES = 1024 * 1024;
