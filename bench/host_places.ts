@@ -10,6 +10,7 @@ import type { HostOptions } from "../mod.ts";
 /** A plugin of the project: its program, and lines of its manifest beside name and command. */
 export interface BenchPlugin {
   readonly program: string;
+  readonly args?: readonly string[];
   readonly manifest: string;
 }
 
@@ -32,11 +33,12 @@ export function hostPlaces(
   mkdirSync(home, { mode: 0o700 });
   mkdirSync(project);
   writeFileSync(join(home, "config.toml"), `[runtimes]\nnode = ${JSON.stringify(node)}\n`);
-  const folders = Object.entries(plugins).map(([name, { program, manifest }]) => {
+  const folders = Object.entries(plugins).map(([name, { program, args = [], manifest }]) => {
     mkdirSync(join(dir, name));
     copyFileSync(program, join(dir, name, "main.mjs"));
     const head = `name: ${name}\nversion: 1.0.0\nkaged_api: 1\ndescription: Part of a benchmark\n`;
-    writeFileSync(join(dir, name, "kaged-plugin.yaml"), `${head}command: [node, ./main.mjs]\n${manifest}`);
+    const command = JSON.stringify(["node", "./main.mjs", ...args]);
+    writeFileSync(join(dir, name, "kaged-plugin.yaml"), `${head}command: ${command}\n${manifest}`);
     return [`@bench/${name}`, join(dir, name)] as const;
   });
   const declared = Object.keys(plugins).map((name) => `${name}: { package: "@bench/${name}" }`).join(", ");

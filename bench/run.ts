@@ -25,7 +25,10 @@ import {
   withSection,
 } from "./report.ts";
 import { benchCage, cageGoals } from "./cage/cage_bench.ts";
+import { benchDemand, demandGoals } from "./demand/demand_bench.ts";
+import { benchFair, fairGoals } from "./fair/fair_bench.ts";
 import { benchFlood, floodGoals } from "./flood/flood_bench.ts";
+import { benchGrowth, growthGoals } from "./growth/growth_bench.ts";
 import { benchEvents, eventsGoals } from "./events/events_bench.ts";
 import { benchJobs, jobsGoals } from "./jobs/jobs_bench.ts";
 import { benchMcp, mcpGoals } from "./mcp/mcp_bench.ts";
@@ -40,12 +43,15 @@ const USAGE = `Usage: npm run bench -- <name> [--json] [--quick] [--write]
   wire      the protocol beside the bare limit and other JSON-RPC hosts
   host      a tool call as users make it, audit and gate on, beside the MCP SDK and the bare wire
   cage      the start of a plugin beside the same program without a cage; the end of one that takes too much memory
+  demand    1,000 plugins that start on demand beside 5: start of the host, memory, first call
   storage   a storage call beside the same prepared statement, and beside a ping
   hooks     chains of handlers and events beside other hook libraries; command hooks; reading projects and manifests
   events    an event to 0, 1 and 20 subscribers beside other emitters; memory after 100,000
   jobs      background jobs in a second for each store, beside the bare writes under it
   memory    recall from a large memory
   flood     calls of one plugin, and the audit trail, while another prints a million lines of noise
+  fair      calls of one plugin while ten others flood the host in eight ways, beside the same while those are quiet
+  growth    costs over 10 to 1,000 plugins and 1 to 10,000 sessions, each with its exponent
   net       requests through the gatekeeper, opaque and with a bound secret, beside a plain proxy and none
   mcp       a caged MCP server through a host and through kaged mcp, beside the official clients without a cage
   http      a call through the HTTP API beside the same call in process and a bare route
@@ -64,12 +70,15 @@ const benches: Readonly<Record<string, Bench>> = {
   wire: { run: benchWire, goals: wireGoals },
   host: { run: benchHost, goals: hostGoals },
   cage: { run: benchCage, goals: cageGoals },
+  demand: { run: benchDemand, goals: demandGoals },
   storage: { run: benchStorage, goals: storageGoals },
   hooks: { run: benchHooks, goals: hooksGoals },
   events: { run: benchEvents, goals: eventsGoals },
   jobs: { run: benchJobs, goals: jobsGoals },
   memory: { run: benchMemory, goals: memoryGoals },
   flood: { run: benchFlood, goals: floodGoals },
+  fair: { run: benchFair, goals: fairGoals },
+  growth: { run: benchGrowth, goals: growthGoals },
   net: { run: benchNet, goals: netGoals },
   mcp: { run: benchMcp, goals: mcpGoals },
   http: { run: benchHttp, goals: httpGoals },

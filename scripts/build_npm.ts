@@ -17,7 +17,7 @@ import { packSmall, type Repository } from "./npm/small_packages.ts";
 const read = async (path: string) => JSON.parse(await readFile(path, "utf8"));
 
 /** Packages that only some features need: the host loads them at the first use, and the embedder installs them. */
-const OPTIONAL = ["@modelcontextprotocol/client", "@modelcontextprotocol/server", "@opentelemetry/api", "pg-boss"];
+const OPTIONAL = ["@modelcontextprotocol/client", "@modelcontextprotocol/server", "@opentelemetry/api", "pg"];
 
 const built = await fingerprint();
 if (process.argv.includes("--if-changed") && await readFile("npm/.built", "utf8").catch(() => "") === built) {

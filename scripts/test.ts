@@ -12,6 +12,7 @@
  *   KAGED_HEAVY=1          everything everywhere
  *   KAGED_FORBID_SKIP=1    a skipped test is a failed one
  *   KAGED_SEED=n           other cases, where a test leaves them to chance
+ *   KAGED_LIST_JOBS=n      jobs of 1 MB each that are listed, on the disk (2000)
  *   KAGED_FUZZ_FRAMES=n, KAGED_FUZZ_HTTP=n, KAGED_FUZZ_SQL=n, KAGED_CROWD=1    more cases: frames, requests, statements, jobs
  */
 import { mkdtemp, readdir, rm, stat } from "node:fs/promises";

@@ -8,7 +8,7 @@ import { root, writtenSources } from "./support/sources.ts";
 
 const MAX_FILE_LINES = 350;
 const MAX_FUNCTION_LINES = 80;
-const MAX_CODE_LINES = 71_000;
+const MAX_CODE_LINES = 74_000;
 const MAX_EXPORTS = 90;
 
 /** A line of a source that a rule is about. */

@@ -54,6 +54,7 @@ test("K-045 processes are started in these places and nowhere else in the source
     "src/cli/open_console.ts", // The operator's own browser, by a fixed path.
     "src/core/cage/caged_process.ts", // The command of a cage.
     "src/core/cage/output_of.ts",
+    "src/core/cage/ready_launcher.ts", // A cage's launcher, made in open_cage.ts, before it has orders.
     "src/core/project/references.ts", // The operator's own commands, which local.toml names.
     "src/core/storage/storage_process.ts", // The host's own program, on the host's own runtime.
     "src/operator/mcp_add/run_npm.ts", // npm or bun, which fetch a package and run nothing of it.

@@ -1,14 +1,15 @@
 /**
  * One host of `bench cage`: starts a trivial plugin on its own runtime, caged by our supervisor and uncaged by a bare
- * host, in turns, and prints the best of each in milliseconds as JSON. Arguments: how many rounds.
+ * host, in turns, and prints the best of each in milliseconds as JSON. Another plugin runs meanwhile, as in any host that
+ * is up: its cage keeps a launcher waiting. Arguments: how many rounds.
  *
  * @module
  */
 import process from "node:process";
 import { detectRuntime } from "../../src/adapters/default.ts";
 import { createSupervisor } from "../../src/core/supervisor/supervisor.ts";
-import { openBare } from "../wire/bare.ts";
 import { createBenchFolders } from "../wire/bench_plugin.ts";
+import { startUncaged } from "./uncaged.ts";
 
 const rounds = Number(process.argv[2] ?? 10);
 const runtime = await detectRuntime();
@@ -16,15 +17,10 @@ const folders = createBenchFolders(["js", "./main.mjs"], {
   "main.mjs": new URL("../wire/line_plugin.js", import.meta.url),
 });
 const supervisor = createSupervisor({ runtime, home: folders.home });
-/** What the host puts between the runtime and a plugin's program. */
-const flags = {
-  node: [],
-  bun: ["--config=/dev/null", "--no-env-file", "--no-install"],
-  deno: ["run", "-A", "--quiet", "--no-lock"],
-}[runtime.name];
-
 try {
-  const { instance, manifest } = await supervisor.register({ dir: folders.plugin });
+  const { instance } = await supervisor.register({ dir: folders.plugin });
+  await supervisor.register({ dir: folders.plugin, instance: "beside" });
+  await supervisor.start("beside");
   let limits = "";
 
   const ours = async (): Promise<number> => {
@@ -36,29 +32,33 @@ try {
     return tookMs;
   };
 
-  const uncaged = async (): Promise<number> => {
-    const env = { HOME: folders.plugin, DENO_DIR: `${folders.home}/deno`, DENO_NO_UPDATE_CHECK: "1" };
-    const startMs = performance.now();
-    const host = openBare(runtime.executable, [...flags, "./main.mjs"], { cwd: folders.plugin, env });
-    await host.call("initialize", {
-      daemon_version: "0.1.0",
-      api_version: 1,
-      plugin_name: manifest.name,
-      storage_available: false,
-      projects: [],
-    });
-    await host.call("config.update", {});
-    host.notify("initialized", {});
-    const tookMs = performance.now() - startMs;
-    const ended = new Promise((resolve) => host.child.once("exit", resolve));
-    host.notify("shutdown", {});
-    await ended;
+  const first = async (): Promise<number> => {
+    await supervisor.stop("beside");
+    const tookMs = await ours();
+    await supervisor.start("beside");
     return tookMs;
+  };
+
+  const uncaged = async (args?: readonly string[]): Promise<number> => {
+    const startMs = performance.now();
+    const stop = await startUncaged(runtime, folders, args);
+    const tookMs = performance.now() - startMs;
+    await stop();
+    return tookMs;
+  };
+  const { args } = await runtime.scripts();
+  const cases = {
+    ours,
+    first,
+    uncaged,
+    "uncaged again": uncaged,
+    // On Deno the cage goes without the cache of compiled code, which would have to outlive a start.
+    "uncaged, same flags": () => uncaged(args.plugin),
   };
 
   const all: Record<string, number[]> = {};
   for (let round = 0; round <= rounds; round++) {
-    for (const [name, run] of Object.entries({ ours, uncaged, "uncaged again": uncaged })) {
+    for (const [name, run] of Object.entries(cases)) {
       const tookMs = await run();
       if (round > 0) (all[name] ??= []).push(tookMs); // The first one warms the disk.
     }

@@ -1,5 +1,6 @@
 /**
- * One event through a chain of handlers in the same process: ours, a bare loop that awaits each, a bare `for await` over
+ * One event through a chain of handlers in the same process: ours, a bare loop that awaits each, the same loop with the
+ * frozen copy that ours makes, a bare `for await` over
  * their answers (which asks all of them at once), `hookable` and `tapable`. Ours also seals a copy of the event, which
  * no handler can change, gives each a deadline, reads its answer, traces it, and lets none throw into the program. In
  * the cases with copies the others copy with `structuredClone`; elsewhere they hand the caller's own object round.
@@ -9,6 +10,7 @@
 import { createHooks } from "hookable";
 import { AsyncSeriesHook } from "tapable";
 import { createHookEngine } from "../../src/hooks/engine/engine.ts";
+import { sealEvent } from "../../src/hooks/engine/sealed_event.ts";
 import type { HookEvent } from "../../src/hooks/engine/types.ts";
 import type { Repeat } from "./rounds.ts";
 
@@ -56,6 +58,8 @@ function waysOf(own: readonly Handler[], others: readonly Handler[]): Record<str
     ours: repeated(ours(own)),
     bare: repeated(bareLoop(others)),
     "bare again": repeated(bareLoop(others)),
+    "bare, frozen copy": repeated(frozenLoop(others)),
+    "bare, frozen copy again": repeated(frozenLoop(others)),
     "for await": repeated(forAwait(others)),
     hookable: repeated(withHookable(others)),
     tapable: repeated(withTapable(others)),
@@ -71,6 +75,14 @@ function ours(handlers: readonly Handler[]): () => unknown {
 function bareLoop(handlers: readonly Handler[]): () => unknown {
   return async () => {
     for (const handler of handlers) await handler(event);
+  };
+}
+
+/** The bare loop with one thing of ours in it: the handlers get the frozen copy that ours get, made by the same function. */
+function frozenLoop(handlers: readonly Handler[]): () => unknown {
+  return async () => {
+    const sealed = sealEvent(event, event.hook, event.timestamp).event;
+    for (const handler of handlers) await handler(sealed);
   };
 }
 

@@ -21,7 +21,7 @@ export interface HostFigures {
 /** One way of calling. */
 type Call = () => Promise<unknown>;
 
-const CALLS_OF_A_ROUND = 10_000;
+const CALLS_OF_A_ROUND = 5_000;
 
 /**
  * Returns the processor time of a call in microseconds, by way. The ways take turns, each beginning a round in its turn;

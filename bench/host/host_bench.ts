@@ -13,15 +13,15 @@ import { runtimeCommands } from "../wire/runtimes.ts";
 import { type HostFigures, UNGATED } from "./gate_cost.ts";
 
 const MEASURE: string = fileURLToPath(new URL("measure.ts", import.meta.url));
-const [WIRE, BARE, CONTROL] = ["ours, plugin wire", "bare", "bare again"] as const;
+const [WIRE, BARE, CONTROL, SDK] = ["ours, plugin wire", "bare", "bare again", "mcp-sdk"] as const;
 
 /** Runs every case on every runtime. */
 export function benchHost({ quick, say }: BenchOptions): BenchReport {
   const runtimes = runtimeCommands();
   const rows = runtimes.flatMap(({ name, file, args }): BenchRow[] => {
     say(`host: on ${name}`);
-    const rest = [...args, MEASURE, process.execPath, ...(quick ? ["8", "60", "120"] : ["30", "200", "300"])];
-    const text = execFileSync(file, rest, { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
+    const rest = [...args, MEASURE, process.execPath, ...(quick ? ["8", "50", "30"] : ["30", "200", "300"])];
+    const text = execFileSync(file, rest, { encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] });
     return rowsOf(name, JSON.parse(text) as HostFigures);
   });
   const controls = rows.flatMap(({ peers: { [BARE]: once, [CONTROL]: again } }) => once && again ? [once / again] : [])
@@ -47,8 +47,30 @@ function rowsOf(runtime: string, { rates, processor }: HostFigures): BenchRow[] 
 const ratios = (ours: number, peers: Figures): Figures =>
   Object.fromEntries(Object.entries(peers).map(([peer, figure]) => [peer, ours / figure]));
 
-/** The gate's own cost; what a whole call should reach beside the SDK is written down and not yet a goal. */
-export function hostGoals({ rows }: BenchReport): Goal[] {
+/** The least that a plugin's tool should reach beside each peer, by calls in flight. */
+const LEAST: readonly { readonly inFlight: number; readonly peer: string; readonly ratio: number }[] = [
+  { inFlight: 512, peer: BARE, ratio: 0.6 },
+  { inFlight: 512, peer: SDK, ratio: 3.5 },
+  { inFlight: 64, peer: BARE, ratio: 0.5 },
+  { inFlight: 64, peer: SDK, ratio: 2.5 },
+  { inFlight: 1, peer: SDK, ratio: 1.2 },
+];
+
+/** A whole call beside the bare wire and the SDK, and the gate's own cost. */
+export function hostGoals(report: BenchReport): Goal[] {
+  return [...LEAST.map((least) => callGoal(report, least)), ...gateGoals(report)];
+}
+
+function callGoal({ rows }: BenchReport, { inFlight, peer, ratio }: (typeof LEAST)[number]): Goal {
+  const named = rows.filter((row) => row.case === `plugin's tool, ${inFlight} in flight`);
+  return {
+    text: `a call of a plugin's tool at least ${ratio} × ${peer}, ${inFlight} in flight`,
+    values: Object.fromEntries(named.map(({ runtime, peers }) => [runtime, peers[peer]!])),
+    isMet: (value) => value >= ratio,
+  };
+}
+
+function gateGoals({ rows }: BenchReport): Goal[] {
   return [64, 512].map((inFlight) => ({
     text: `a call through the gate at most 1.05 × the processor time of one without it, ${inFlight} in flight`,
     values: Object.fromEntries(

@@ -18,8 +18,11 @@ export interface Ground extends Disposable {
   readonly plugins: Readonly<Record<string, string>>;
   /** Names of the plugins. */
   readonly names: readonly string[];
+  /** Those of them that start on demand. */
+  readonly resting: readonly string[];
 }
 
+const REST_SEC = 1;
 const PROGRAM = readFileSync(new URL("soak_plugin.js", import.meta.url), "utf8")
   .replace("../../src/sdk/mod.ts", "./kaged_sdk.js");
 
@@ -40,10 +43,14 @@ export function layGround(count: number): Ground {
     writeFileSync(join(dir, "name"), name);
     writeFileSync(join(dir, "kaged-plugin.yaml"), JSON.stringify(manifest(name)));
   }
-  const declared = Object.fromEntries(names.map((name) => [name, { package: `@soak/${name}` }]));
+  // Every other one rests after a second without calls, and starts at the next.
+  const demand = { start: "on_demand", idle_stop_sec: REST_SEC };
+  const declared = Object.fromEntries(
+    names.map((name, at) => [name, { package: `@soak/${name}`, ...(at % 2 === 1 && demand) }]),
+  );
   writeFileSync(join(project, "project.yaml"), JSON.stringify({ id: "soak", primary: { plugins: declared } }));
   return {
-    ...{ project, home, plugins, names },
+    ...{ project, home, plugins, names, resting: names.filter((_, at) => at % 2 === 1) },
     [Symbol.dispose]: () => rmSync(root, { recursive: true, force: true }),
   };
 }

@@ -45,10 +45,11 @@ const { files, clock } = runtime;
 await files.makeDir(`${ground.home}/audit`, { recursive: true, mode: 0o700 });
 // Small files: the run is to reach the size at which they are rotated, and go on from there.
 const audit = jsonlFile({ path: `${ground.home}/audit/soak.jsonl`, files, clock, maxBytes: 256 * 1024, keep: 2 });
-const host = await createHost({ ...ground, runtime, audit: [audit], control: false });
+const { project, home, plugins } = ground;
+const host = await createHost({ project, home, plugins, runtime, audit: [audit], control: false });
 const { running, failed } = await host.start();
-if (running.length < PLUGINS) throw new Error(`Only ${running.length} plugins run: ${failed[0]?.error.message}`);
-const load = startLoad(host, ground.names);
+if (failed.length > 0) throw new Error(`Only ${running.length} plugins run: ${failed[0]?.error.message}`);
+const load = startLoad(host, ground);
 const startMs = performance.now();
 const elapsed = (): number => (performance.now() - startMs) / 1000;
 try {

@@ -4,6 +4,7 @@
  * @module
  */
 import type { Host } from "../../mod.ts";
+import type { Ground } from "./ground.ts";
 
 /** What was done so far. */
 export interface Counts {
@@ -12,6 +13,9 @@ export interface Counts {
   hooks: number;
   crashes: number;
   reloads: number;
+  /** Starts of plugins that rested, by a call, and their returns to rest. */
+  wakes: number;
+  rests: number;
   /** Calls that failed because their plugin had been made to crash. */
   cut: number;
   /** Anything else that failed: there should be none. */
@@ -23,7 +27,7 @@ export interface Load {
   readonly counts: Counts;
   /** What failed and should not have, in words. */
   readonly failures: readonly string[];
-  /** Lets nothing new begin; resolves when nothing is under way and every plugin runs. */
+  /** Lets nothing new begin; resolves when nothing is under way and every plugin runs, or rests if it may. */
   hold(): Promise<void>;
   /** Goes on. */
   release(): void;
@@ -33,6 +37,9 @@ export interface Load {
 
 const CALLS_AT_ONCE = 16;
 const PAUSE_MS = 40;
+/** Longer than those that start on demand wait before they rest. */
+const AWAY_MS = 4_000;
+const TALK_MS = 3_000;
 const CRASH_MS = 7_000;
 const RELOAD_MS = 2_500;
 /** How soon the end of a hold or of the run is seen. */
@@ -43,14 +50,19 @@ const DIES_WITH = 7;
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** Starts the load on a host that runs. */
-export function startLoad(host: Host, names: readonly string[]): Load {
-  const counts: Counts = { calls: 0, rows: 0, hooks: 0, crashes: 0, reloads: 0, cut: 0, lost: 0 };
+export function startLoad(host: Host, { names, resting }: Pick<Ground, "names" | "resting">): Load {
+  const counts: Counts = { calls: 0, rows: 0, hooks: 0, crashes: 0, reloads: 0, wakes: 0, rests: 0, cut: 0, lost: 0 };
   const failures: string[] = [];
   /** Plugins that were told to die and are not back yet. */
   const dying = new Set<string>();
   const underWay = new Set<Promise<void>>();
   let state: "running" | "held" | "stopped" = "running";
-  host.onAudit(({ type, name }) => void (type === "plugin.initialized" && dying.delete(name)));
+  const restful = new Set(resting);
+  host.onAudit(({ type, name }) => {
+    if (type === "plugin.initialized") dying.delete(name);
+    if (type === "plugin.woken") counts.wakes++;
+    if (type === "plugin.resting") counts.rests++;
+  });
   const any = (): string => names[Math.floor(Math.random() * names.length)]!;
 
   function failed(name: string, error: unknown): void {
@@ -117,8 +129,8 @@ export function startLoad(host: Host, names: readonly string[]): Load {
   }
 
   const loops = [
-    ...names.map((name) => loop(() => work(name), PAUSE_MS)),
-    loop(talk, 500),
+    ...names.map((name) => loop(() => work(name), restful.has(name) ? AWAY_MS : PAUSE_MS)),
+    loop(talk, TALK_MS),
     loop(crash, CRASH_MS),
     loop(reload, RELOAD_MS),
   ];
@@ -129,7 +141,10 @@ export function startLoad(host: Host, names: readonly string[]): Load {
       state = "held";
       await Promise.all(underWay);
       for (const { plugin, state: at } of host.plugins()) if (at === "failed") await host.enable(plugin);
-      while (host.plugins().some(({ state: at }) => at !== "running")) await pause(50);
+      // Those that start on demand rest again: each look finds the same processes.
+      const isCalm = ({ plugin, state: at }: ReturnType<Host["plugins"]>[number]): boolean =>
+        at === (restful.has(plugin) ? "resting" : "running");
+      while (!host.plugins().every(isCalm)) await pause(50);
     },
     release: () => void (state = "running"),
     async stop() {

@@ -17,8 +17,8 @@ import { countsLine, judgeAll, soakMarkdown, soakName, type SoakResult, soakTabl
 
 const USAGE = `Usage: npm run soak -- [--minutes 10] [--runtime node|deno|bun] [--dry]
 
-Ten plugins under load, with crashes and reloads. Samples memory, descriptors, processes and disk, and says of each
-whether it stayed flat; exits with 1 when one did not, or when something failed that should not have. Ctrl-C ends it
+Ten plugins under load, half of them started on demand and soon at rest again, with crashes and reloads. Samples
+memory, descriptors, processes and disk, and says of each whether it stayed flat; exits with 1 when one did not, or when something failed that should not have. Ctrl-C ends it
 early, with a verdict and nothing written.
 
   --minutes   how long (default 10)
@@ -105,7 +105,8 @@ function progress({ t, figures, counts }: Told & { counts: Record<string, number
       children.toFixed(0)
     } MiB  ` +
     `${descriptors} descriptors  ${processes} processes  disk ${disk.toFixed(1)} MiB  ` +
-    `${counts["calls"]} calls  ${counts["crashes"]} crashes  ${counts["reloads"]} reloads  ${counts["lost"]} lost`;
+    `${counts["calls"]} calls  ${counts["crashes"]} crashes  ${counts["reloads"]} reloads  ` +
+    `${counts["wakes"]} wakes  ${counts["rests"]} rests  ${counts["lost"]} lost`;
   process.stderr.write(process.stderr.isTTY ? `\r\x1b[K${text}` : `${text}\n`);
 }
 

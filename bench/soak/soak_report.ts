@@ -98,8 +98,10 @@ Written by \`npm run bench -- <name> --write\`; figures are what that run measur
 
 ${date}, ${machine}, ${runtime}. \`npm run soak -- --runtime ${
     runtime.split(" ")[0]
-  } --minutes ${minutes}\`: ten plugins under load for ${minutes} minutes, each
-figure sampled while the load is held. ${countsLine(counts)}. Flat means that the slope of the second half stays within
+  } --minutes ${minutes}\`: ten plugins under load for ${minutes} minutes, five
+of them started on demand and at rest after a second, each figure sampled while the load is held. ${
+    countsLine(counts)
+  }. Flat means that the slope of the second half stays within
 bounds.
 
 ![the figures over time](../docs/img/${name}.svg)
@@ -109,9 +111,12 @@ ${soakTable(series)}
 }
 
 /** What was done, in one line. */
-export function countsLine({ calls, rows, hooks, crashes, reloads, cut, lost }: SoakResult["counts"]): string {
+export function countsLine(
+  { calls, rows, hooks, crashes, reloads, wakes, rests, cut, lost }: SoakResult["counts"],
+): string {
   const n = (value = 0): string => value.toLocaleString("en");
-  return `${n(calls)} calls, ${n(rows)} rows, ${n(hooks)} hooks, ${n(crashes)} crashes, ${n(reloads)} reloads; ` +
+  return `${n(calls)} calls, ${n(rows)} rows, ${n(hooks)} hooks, ${n(crashes)} crashes, ${n(reloads)} reloads, ` +
+    `${n(wakes)} starts on demand, ${n(rests)} returns to rest; ` +
     `${n(cut)} calls ended with a plugin that crashed, ${n(lost)} failed otherwise`;
 }
 

@@ -11,15 +11,27 @@ import { createStorage } from "../../src/core/storage/storage.ts";
 import { createSupervisor } from "../../src/core/supervisor/supervisor.ts";
 import type { Figures } from "./engine_case.ts";
 
+const BATCH = 100;
 const PLUGIN = `
 import { createPlugin } from "./kaged_sdk.js";
 const plugin = createPlugin({
   name: "bench",
   version: "0.1.0",
   methods: {
-    "bench.storage": async ({ method, sql, params, calls }) => {
+    "bench.storage": async ({ method, sql, params, calls, isPrepared }) => {
+      const prepared = plugin.storage.prepare(sql);
+      if (isPrepared) await prepared[method](params);
       const startMs = performance.now();
-      for (let at = 0; at < calls; at++) await plugin.storage[method](sql, params);
+      for (let at = 0; at < calls; at++) {
+        await (isPrepared ? prepared[method](params) : plugin.storage[method](sql, params));
+      }
+      return (performance.now() - startMs) * 1000 / calls;
+    },
+    "bench.batch": async ({ sql, params, calls }) => {
+      const prepared = plugin.storage.prepare(sql);
+      const statements = Array.from({ length: ${BATCH} }, () => ({ sql: prepared, params }));
+      const startMs = performance.now();
+      for (let at = 0; at < calls; at += ${BATCH}) await plugin.storage.batch(statements);
       return (performance.now() - startMs) * 1000 / calls;
     },
   },
@@ -32,7 +44,7 @@ kaged_api: 1
 description: Measures storage calls
 command: [node, ./main.mjs]
 capabilities: ["kaged:storage:write"]
-methods: [bench.storage]
+methods: [bench.storage, bench.batch]
 `;
 
 /** Measures in microseconds per call, the best of `rounds`; `dir` is empty. */
@@ -70,8 +82,8 @@ export async function measureHops(dir: string, node: string, rounds: number): Pr
   };
   const select = { method: "query", sql: "SELECT id, name FROM t WHERE id = ?", params: [1] };
   const insert = { method: "exec", sql: "INSERT INTO t(name) VALUES (?)", params: ["x"] };
-  const fromPlugin = (statement: object): Promise<number> =>
-    supervisor.call(instance, "bench.storage", { ...statement, calls }, { timeoutMs: 60_000 }) as Promise<number>;
+  const fromPlugin = (statement: object, method: string = "bench.storage"): Promise<number> =>
+    supervisor.call(instance, method, { ...statement, calls }, { timeoutMs: 60_000 }) as Promise<number>;
   const hops: Record<string, () => Promise<number>> = {
     ping: () => timed(() => supervisor.call(instance, "ping")),
     "ping again": () => timed(() => supervisor.call(instance, "ping")),
@@ -79,6 +91,9 @@ export async function measureHops(dir: string, node: string, rounds: number): Pr
     "host: insert": () => timed(() => ask(insert.method, insert.sql, insert.params)),
     "plugin: select": () => fromPlugin(select),
     "plugin: insert": () => fromPlugin(insert),
+    "plugin: prepared select": () => fromPlugin({ ...select, isPrepared: true }),
+    "plugin: prepared insert": () => fromPlugin({ ...insert, isPrepared: true }),
+    [`plugin: row of a batch of ${BATCH}`]: () => fromPlugin(insert, "bench.batch"),
   };
   const best: Figures = {};
   for (let round = 0; round <= rounds; round++) {

@@ -20,7 +20,7 @@ export function benchWire({ quick, say }: BenchOptions): BenchReport {
   const rows: BenchRow[] = [];
   for (const runtime of runtimes) {
     say(`wire: host on ${runtime.name}`);
-    rows.push(...hostRows(runtime, quick), memoryRow(runtime, quick));
+    rows.push(...hostRows(runtime, quick), memoryRow(runtime));
   }
   say("wire: import");
   for (const [runtime, { mebibytes, ms, emptyModule, withHost }] of measureImport(runtimes, quick ? 2 : 7)) {
@@ -46,8 +46,8 @@ function hostRows(runtime: RuntimeCommand, quick: boolean): BenchRow[] {
   });
 }
 
-function memoryRow(runtime: RuntimeCommand, quick: boolean): BenchRow {
-  const kib = (which: string): number => Number(run(runtime, "memory_host.ts", [which, quick ? "10" : "40"]));
+function memoryRow(runtime: RuntimeCommand): BenchRow {
+  const kib = (which: string): number => Number(run(runtime, "memory_host.ts", [which, "40"]));
   const figures = ratios({ ours: kib("ours"), bare: kib("bare") });
   return { runtime: runtime.name, case: "memory per idle plugin", unit: "KiB", better: "lower", ...figures };
 }

@@ -103,6 +103,20 @@ export async function follow(
   }
 }
 
+/** Reads the beginning of a text, up to so many characters; the rest is not fetched. */
+export async function readStart(path: string, maxChars: number): Promise<{ text: string; isWhole: boolean }> {
+  const reader = (await send(path, {})).body!.pipeThrough(new TextDecoderStream()).getReader();
+  let text = "";
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return { text, isWhole: true };
+    text += value;
+    if (text.length <= maxChars) continue;
+    await reader.cancel();
+    return { text: text.slice(0, maxChars), isWhole: false };
+  }
+}
+
 async function send(path: string, { json, headers, ...init }: RequestInit & { json?: unknown }): Promise<Response> {
   const body = json === undefined ? {} : { body: JSON.stringify(json) };
   const type = json === undefined ? {} : { "Content-Type": "application/json" };

@@ -30,7 +30,7 @@ const LOOK_MS = 10_000;
 
 /** Events after which plugins, agents or requests for consent must be loaded again. */
 const MATTERS =
-  /^plugin\.(spawned|initialized|crashed|exited|stopped|killed|failed|refused|reload|enabled|disabled|installed|upgrade|uninstalled|consent|grants_changed|tools_|tool_(?:registered|name|quarantined|approved|missing)|knob)/;
+  /^plugin\.(spawned|resting|woken|initialized|crashed|exited|stopped|killed|failed|refused|reload|enabled|disabled|installed|upgrade|uninstalled|consent|grants_changed|tools_|tool_(?:registered|name|quarantined|approved|missing)|knob)/;
 
 /** Loads the host, its plugins, its agents, the requests for consent and the calls that wait. */
 export async function refresh(): Promise<void> {

@@ -12,6 +12,7 @@ type State = Instance["state"] | Job["status"];
 const LOOKS: Readonly<Record<State, string>> = {
   running: "good",
   completed: "good",
+  resting: "calm",
   spawning: "warn",
   queued: "plain",
   crashed: "warn",

@@ -178,6 +178,10 @@ export class TypeSchemas {
       const kept = [...members].filter(([name]) => named.has(name) === (value.typeName === "Pick"));
       return { members: new Map(kept), isOpen };
     }
+    if (value.typeName === "Partial") {
+      const { members, isOpen } = this.#membersOf({ type: (value.typeParams as [TsType])[0], file });
+      return { members: new Map([...members].map(([name, one]) => [name, { ...one, optional: true }])), isOpen };
+    }
     const [name, source] = this.#resolved(placed);
     const { kind: declared, def } = this.#declaration(name, source);
     return declared === "typeAlias"

@@ -19,13 +19,19 @@ export const HEAVY: readonly string[] = [
   "./tests/cli/audit",
   "./tests/cli/hook",
   "./tests/cli/host_commands_test.ts",
-  "./tests/cli/mcp_add_test.ts", // Its steps have tests of their own.
+  "./tests/cli/jobs_test.ts",
+  "./tests/cli/mcp_", // Their steps have tests of their own.
   "./tests/cli/plugin_",
   "./tests/cli/project_",
   "./tests/cli/rules_test.ts",
   "./tests/cli/secret",
   "./tests/conformance_mcp/", // Whole suites and foreign clients; tests/mcp asks the same code directly.
+  "./tests/frameworks/ai_sdk_test.ts", // Foreign frameworks; what their adapters share is tried on each runtime.
   "./tests/frameworks/claude_agent_test.ts", // A program of its own for each test; the adapter is little beside it.
+  "./tests/frameworks/examples_test.ts",
+  "./tests/frameworks/langchain_test.ts",
+  "./tests/frameworks/mastra_test.ts",
+  "./tests/frameworks/openai_agents_test.ts",
   "./tests/findings/", // Once more from outside, what the rooms promise.
   "./tests/host/approvals_kill_test.ts",
   "./tests/console/", // A browser in front of the API that tests/http asks directly.
@@ -34,6 +40,7 @@ export const HEAVY: readonly string[] = [
   "./tests/mcp/", // Foreign clients, servers and suites; tests/core/mcp and tests/host/mcp_… run everywhere.
   "./tests/operator/mcp_add/", // npm and cages, as for any install.
   "./tests/operator/conformance/check_conformance_test.ts",
+  "./tests/jobs/four_hosts_test.ts", // Hosts on every runtime, whichever runs the test.
   "./tests/packages/install/killed_test.ts",
   "./tests/core/manifest/hostile_manifest_test.ts",
   "./tests/hookspec/emit/", // Compilers of other languages.
@@ -43,11 +50,17 @@ export const HEAVY: readonly string[] = [
   "./tests/sdk/python",
 ];
 
-/** Left to KAGED_HEAVY=1 altogether: a newer one of the same beside it runs always. */
-export const LEFT_OUT: readonly string[] = ["./tests/mcp/conformance/older_suite_test.ts"];
+/** Left to KAGED_HEAVY=1 altogether: whole foreign suites about rooms whose own tests run always, and much of a disk. */
+export const LEFT_OUT: readonly string[] = [
+  "./tests/mcp/conformance/client_conformance_test.ts",
+  "./tests/mcp/conformance/older_suite_test.ts",
+  "./tests/jobs/list_memory_test.ts", // Two gigabytes.
+];
 
 /** File → the one runtime that has it do its work, for all of them. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
+  "./tests/frameworks/types_test.ts": "node", // The compiler's answer, whoever asks it.
+  "./tests/jobs/list_memory_test.ts": "node", // It starts all three itself.
   "./tests/package/npm_bundles_test.ts": "node",
   "./tests/package/npm_first_test.ts": "node",
   "./tests/package/npm_package_test.ts": "node",
@@ -62,6 +75,9 @@ const COSTS: Readonly<Record<string, number>> = {
   "./tests/console/": 15,
   "./tests/docs/docs_": 10,
   "./tests/jobs/postgres": 8,
+  "./tests/jobs/list_memory_test.ts": 16,
+  "./tests/jobs/four_hosts_test.ts": 16,
+  "./tests/jobs/big_answers_test.ts": 8,
   "./tests/packages/install/killed_test.ts": 8,
   "./tests/operator/conformance/check_conformance_test.ts": 8,
   "./tests/http/routes_test.ts": 8,
@@ -69,6 +85,8 @@ const COSTS: Readonly<Record<string, number>> = {
   "./tests/mcp/conformance/": 60, // Seventy programs, each with a server of the suite.
   "./tests/mcp/everything_": 25, // A real server, and its real pauses.
   "./tests/frameworks/claude_agent_test.ts": 16,
+  "./tests/frameworks/types_test.ts": 12,
+  "./tests/frameworks/": 5,
   "./tests/core/supervisor/": 4,
   "./tests/core/cage/open_cage_test.ts": 5,
   "./tests/core/cage/escapes_": 3,

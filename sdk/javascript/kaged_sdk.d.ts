@@ -107,10 +107,22 @@ export interface ExecResult<Row = Record<string, unknown>> {
 }
 /** Values for a statement's parameters: in order, or by name. */
 export type SqlParams = readonly unknown[] | Readonly<Record<string, unknown>>;
+/**
+ * A statement that the host knows by a short name, so that its text is sent and read once. It is prepared with its first
+ * use, and again when the host has forgotten it: after a change of the plugin's tables.
+ */
+export interface PreparedStatement {
+  /** The SQL it was made of. */
+  readonly sql: string;
+  /** Runs it as {@link PluginStorage.query} does. */
+  query<Row = Record<string, unknown>>(params?: SqlParams): Promise<QueryResult<Row>>;
+  /** Runs it as {@link PluginStorage.exec} does. */
+  exec<Row = Record<string, unknown>>(params?: SqlParams): Promise<ExecResult<Row>>;
+}
 /** One statement of a batch. */
 export interface BatchStatement {
-  /** One SQL statement, without others behind it. */
-  readonly sql: string;
+  /** One SQL statement, without others behind it; or one that was prepared. */
+  readonly sql: string | PreparedStatement;
   /** Values for its parameters. */
   readonly params?: SqlParams;
 }
@@ -127,6 +139,8 @@ export interface PluginStorage {
   batch(statements: readonly BatchStatement[]): Promise<{
     readonly results: ExecResult[];
   }>;
+  /** Returns a statement for many calls. Nothing is sent before its first use, which reports a slip in the SQL. */
+  prepare(sql: string): PreparedStatement;
   /** Lists the plugin's tables and views. */
   schema(): Promise<{
     readonly tables: string[];

@@ -45,12 +45,39 @@ const API_VERSION = 1;
 const MAX_LINE_BYTES = 4 * 1024 * 1024;
 const FOLDER_VARIABLES = { config: "KAGED_CONFIG_DIR", project: "KAGED_PROJECT_DIR", plugin: "KAGED_PLUGIN_DIR" };
 const LEVELS = ["debug", "info", "warn", "error"];
+class Prepared {
+  sql;
+  /** Name that the host gave it; undefined until it is prepared. */
+  handle;
+  #ask;
+  constructor(sql, ask) {
+    this.sql = sql;
+    this.#ask = ask;
+  }
+  query(params = []) {
+    return this.#run("kaged.storage.query", params);
+  }
+  exec(params = []) {
+    return this.#run("kaged.storage.exec", params);
+  }
+  #run(method, params) {
+    return this.#ask(method, this, () => ({ statement: this.handle, params }));
+  }
+}
+function batchStatement({ sql, params }) {
+  return sql instanceof Prepared ? { statement: sql.handle, params } : { sql, params };
+}
 class WirePlugin {
   log;
   storage = {
     query: (sql, params = []) => this.#ask("kaged.storage.query", { sql, params }),
     exec: (sql, params = []) => this.#ask("kaged.storage.exec", { sql, params }),
-    batch: (statements) => this.#ask("kaged.storage.batch", { statements }),
+    batch: (statements) => {
+      const prepared = statements.flatMap(({ sql }) => sql instanceof Prepared ? [sql] : []);
+      const params = () => ({ statements: statements.map(batchStatement) });
+      return this.#askPrepared("kaged.storage.batch", prepared, params);
+    },
+    prepare: (sql) => new Prepared(sql, (method, self, params) => this.#askPrepared(method, [self], params)),
     schema: () => this.#ask("kaged.storage.schema", {}),
   };
   #definition;
@@ -305,6 +332,25 @@ class WirePlugin {
       this.#sendWhenReady(line({ id, method, params }));
       this.#asked.set(id, { resolve, reject });
     });
+  }
+  /** Asks with prepared statements. The host runs nothing where it knows one of them no longer: they are prepared again. */
+  async #askPrepared(method, statements, params) {
+    for (let isFirst = true;; isFirst = false) {
+      for (const each of statements) {
+        each.handle ??= (await this.#ask("kaged.storage.prepare", { sql: each.sql })).statement;
+      }
+      try {
+        return await this.#ask(method, params());
+      } catch (error) {
+        const { data } = error;
+        if (!isFirst || !isRecord(data) || data.code !== "storage.statement_unknown") {
+          throw error;
+        }
+        for (const each of statements) {
+          each.handle = undefined;
+        }
+      }
+    }
   }
   #settle(id, { result, error }) {
     const waiting = this.#asked.get(id);

@@ -12,7 +12,6 @@ import type { Problem } from "../http/problem.ts";
 import { problemError } from "../http/running_hosts.ts";
 import type { Operator } from "./operator.ts";
 
-/** A page of requests. */
 export interface RequestPage {
   readonly approvals: readonly Approval[];
   readonly next: string | null;
@@ -25,7 +24,6 @@ export interface RequestQuery {
   readonly cursor?: string;
 }
 
-/** The desk of one project. */
 export interface DeskOfProject {
   /** Id of the project that it is about. */
   readonly project: string;

@@ -7,6 +7,7 @@ import { Command, CommanderError } from "commander";
 import { asHostError, HostError } from "../core/errors/host_error.ts";
 import { HOST_VERSION } from "../core/values/version.ts";
 import { addApprovals } from "./commands/approvals.ts";
+import { addJobs } from "./commands/jobs.ts";
 import { addAudit } from "./commands/audit.ts";
 import { addCompact } from "./commands/compact.ts";
 import { addConfig } from "./commands/config.ts";
@@ -107,6 +108,7 @@ function program(terminal: Terminal, exit: (code: number) => void): Command {
   addProjectResolve(project, terminal, exit);
   addProjectLoad(project, terminal, exit);
   addApprovals(kaged, terminal, exit);
+  addJobs(kaged, terminal);
   addAudit(kaged, terminal, exit);
   addHooks(kaged, terminal, exit);
   addRules(kaged, terminal, exit);

@@ -21,12 +21,10 @@ import { notifyHosts } from "../http/running_hosts.ts";
 
 /** The agent that gets the server. */
 export interface AddTarget {
-  /** The project's folder. */
   readonly dir: string;
   readonly agent: string;
 }
 
-/** How a server is added. */
 export interface AddRequest {
   readonly flags: AddFlags;
   readonly target: AddTarget | null;
@@ -52,7 +50,6 @@ export interface AddedServer {
   readonly notes: readonly string[];
 }
 
-/** Takes one server in. */
 export async function addServer(wish: ServerWish, request: AddRequest, operator: Operator): Promise<AddedServer> {
   const { flags, workspace } = request;
   const local = await operator.local();

@@ -12,7 +12,7 @@ import type { McpFlags } from "./mcp_serve_flags.ts";
 import { addTrustedHooks } from "./hook_places.ts";
 import { interruptible, unlessAborted, untilAborted } from "./interrupt.ts";
 import type { Terminal } from "./terminal.ts";
-import { openHost, warnOfMissing } from "./with_host.ts";
+import { openHost, pluginsUp, warnOfMissing } from "./with_host.ts";
 
 const DEFAULT_PORT = 4718;
 const TOKEN_VARIABLE = "KAGED_MCP_TOKEN";
@@ -70,15 +70,15 @@ async function started(
     throw error;
   });
   if (outcome === null) return false;
-  const { running, failed, pending } = outcome;
+  const { running, resting, failed, pending } = outcome;
   warnOfMissing({ failed, pending }, err);
   const { id } = host.view.project;
   if (flags.json) {
     const down = failed.map(({ instance, error: { code, message } }) => ({ instance, code, message }));
-    const facts = { url, token_file: file, project: id, agent: flags.agent, running, failed: down };
+    const facts = { url, token_file: file, project: id, agent: flags.agent, running, resting, failed: down };
     out.json(facts, { isLine: true });
   } else {
-    out.line(`${id}: ${running.length === 1 ? "1 plugin runs" : `${running.length} plugins run`}`);
+    out.line(`${id}: ${pluginsUp({ running, resting })}`);
     out.line(`MCP: ${url} (the token is in ${file ?? TOKEN_VARIABLE})`);
   }
   return true;

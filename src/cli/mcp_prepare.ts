@@ -21,7 +21,6 @@ export interface PreparedServer extends AsyncDisposable {
   readonly dir: string;
   readonly source: ServerSource;
   readonly manifest: Manifest;
-  /** Text of its manifest. */
   readonly text: string;
   readonly secrets: readonly DraftSecret[];
   /** Null for a remote server, which has no process here. */

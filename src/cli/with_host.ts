@@ -16,7 +16,6 @@ export interface HostFlags extends ProjectFlags {
   readonly project: string;
   readonly agent: string;
   readonly quiet?: boolean;
-  /** Folders of hookspecs. */
   readonly hookspec?: readonly string[];
 }
 
@@ -74,6 +73,16 @@ export async function openHost(
   });
   terminal.hide((value) => host.view.hide(value));
   return host;
+}
+
+/** Returns how many plugins run, and how many start when they are called, in words. */
+export function pluginsUp(
+  { running, resting }: Pick<Awaited<ReturnType<Host["start"]>>, "running" | "resting">,
+): string {
+  const run = running.length === 1 ? "1 plugin runs" : `${running.length} plugins run`;
+  return resting.length === 0
+    ? run
+    : `${run}, ${resting.length} ${resting.length === 1 ? "starts" : "start"} on demand`;
 }
 
 /** Prints a warning for each plugin that does not run. */

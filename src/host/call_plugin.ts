@@ -4,17 +4,22 @@
  * @module
  */
 import { HostError } from "../core/errors/host_error.ts";
-import type { Supervisor } from "../core/supervisor/types.ts";
+import type { PluginCaller } from "../core/supervisor/types.ts";
 
-/** Calls a method of an instance. */
-export type CallPlugin = Supervisor["call"];
+/** Calls a method of an instance. An `end` gets the error as the supervisor has it: {@link unlessUnknown} reads that. */
+export type CallPlugin = PluginCaller["call"];
 
 /** Returns calls in which an instance of the project that is between two starts is unavailable, and not unknown. */
-export function callPlugin(supervisor: Pick<Supervisor, "call">): CallPlugin {
-  return (instance, ...rest) =>
-    supervisor.call(instance, ...rest).catch((error) => {
-      throw error instanceof HostError && error.code === "plugin.unknown" ? notRunning(instance, error) : error;
-    });
+export function callPlugin(supervisor: PluginCaller): CallPlugin {
+  return (instance, method, params, options, end) => {
+    const called = supervisor.call(instance, method, params, options, end);
+    return end ? called : called.catch((error) => Promise.reject(unlessUnknown(error, instance)));
+  };
+}
+
+/** Returns the error of a call: for an instance that is unknown since it is between two starts, that it does not run. */
+export function unlessUnknown(error: unknown, instance: string): unknown {
+  return error instanceof HostError && error.code === "plugin.unknown" ? notRunning(instance, error) : error;
 }
 
 function notRunning(instance: string, cause: HostError): HostError {

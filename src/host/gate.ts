@@ -15,9 +15,10 @@
 import type { Verdict } from "../core/rules/rules.ts";
 import { asHostError, HostError } from "../core/errors/host_error.ts";
 import type { Clock } from "../core/ports/ports.ts";
-import { checkArguments } from "../core/tools/check_arguments.ts";
+import { checkArguments, surelyFit } from "../core/tools/check_arguments.ts";
 import { unlessAborted } from "../core/values/unless_aborted.ts";
 import { cancelledError } from "../core/wire/calls.ts";
+import type { CallEnd } from "../core/wire/connection_types.ts";
 import type { Emitter } from "../events/emitter.ts";
 import type { HookEngine } from "../hooks/engine/engine.ts";
 import { changersOf } from "../hooks/engine/asks.ts";
@@ -26,7 +27,7 @@ import type { HookEvent } from "../hooks/engine/types.ts";
 import type { HookContext } from "../hooks/sources/plugin/fire_hook.ts";
 import { PluginScope } from "../hooks/sources/plugin/plugin_scope.ts";
 import type { OpenSpan, Tracing } from "../otel/types.ts";
-import { callParams, type CallPlugin } from "./call_plugin.ts";
+import { callParams, type CallPlugin, unlessUnknown } from "./call_plugin.ts";
 import type { GateCall } from "./gate_call.ts";
 import { applyRules, type Asking, askPerson, type JudgePorts, recordWatched } from "./judge_call.ts";
 import type { ToolOutcome } from "./types.ts";
@@ -53,60 +54,104 @@ const UNTRACED: OpenSpan = { carrier: {}, fail() {} };
 /** Walks one call through the gate. Rejects with the error of a call that is refused or fails. */
 export function passGate(call: GateCall, ports: GatePorts): Promise<ToolOutcome> {
   const { tool, agent, session } = call;
-  const walk = new Walk(call, ports);
-  if (!ports.tracing) return walk.run(UNTRACED);
+  if (!ports.tracing) return new Walk(call, ports, UNTRACED).run();
   const facts = { name: tool.name, agent, session: session.id, attributes: { "kaged.plugin": tool.owner.plugin } };
-  return ports.tracing.span("tool", facts, (span) => walk.run(span));
+  return ports.tracing.span("tool", facts, (span) => new Walk(call, ports, span).run());
 }
 
-class Walk {
+class Walk implements CallEnd {
   readonly #call: GateCall;
   readonly #ports: GatePorts;
+  readonly #span: OpenSpan;
   #context = NOTHING;
   #warnings = NOTHING;
   #args: Args;
+  /** The context under which the plugin was called. */
+  #made: HookContext | null = null;
+  #startedMs: number | null = null;
   #durationMs: number | null = null;
 
-  constructor(call: GateCall, ports: GatePorts) {
+  constructor(call: GateCall, ports: GatePorts, span: OpenSpan) {
     this.#call = call;
     this.#ports = ports;
+    this.#span = span;
     this.#args = call.args;
   }
 
-  /** One frame for the whole walk: where nobody listens, it awaits the check and the plugin and nothing else. */
-  async run(span: OpenSpan): Promise<ToolOutcome> {
-    const { tool, tool: { definition, owner }, session } = this.#call;
-    let output: unknown;
+  /** Where nobody judges the call, it is on the wire when this returns, and nothing but its one promise was made. */
+  run(): Promise<ToolOutcome> {
     try {
-      await checkArguments(tool, this.#args);
-      const context = this.#contextOf(span);
-      const { engine, rules, noteLinks } = this.#ports;
-      // Another turn would keep the call out of the lines that the wire writes together at the end of this tick.
-      if (!rules.isEmpty || engine.has("PreToolUse")) await this.#judge(context);
-      if (this.#call.options.whenAllowed) await this.#unlessCancelled(this.#call.options.whenAllowed());
-      let error: HostError | null = null;
-      const startedMs = this.#isTimed() ? this.#ports.clock.monotonic() : null;
-      try {
-        output = await this.#make(context);
-        if (definition) noteLinks(session.id, owner.plugin, output);
-      } catch (thrown) {
-        error = asHostError(thrown); // Handlers hear of a failure before the caller does.
-      }
-      if (startedMs !== null) this.#durationMs = this.#ports.clock.monotonic() - startedMs;
-      if (this.#isHeard(error)) {
-        // Handlers hear how a call ended even when its caller has gone.
-        output = await this.#unlessCancelled(this.#after(output, error, context));
-      } else if (error) throw error;
+      const isChecked = surelyFit(this.#call.tool, this.#args);
+      if (isChecked && !this.#isJudged()) return this.#make(this.#contextOf());
+      return this.#walk(isChecked);
     } catch (thrown) {
-      throw this.#failed(asHostError(thrown), span);
+      return Promise.reject(this.#failed(asHostError(thrown)));
     }
-    this.#end(true, output);
-    return { output, context: [...this.#context], warnings: [...this.#warnings] };
   }
 
-  #contextOf({ carrier }: OpenSpan): HookContext {
+  async #walk(isChecked: boolean): Promise<ToolOutcome> {
+    let context: HookContext;
+    try {
+      if (!isChecked) await checkArguments(this.#call.tool, this.#args);
+      context = this.#contextOf();
+      if (this.#isJudged()) await this.#judge(context);
+      if (this.#call.options.whenAllowed) await this.#unlessCancelled(this.#call.options.whenAllowed());
+    } catch (thrown) {
+      throw this.#failed(asHostError(thrown));
+    }
+    return await this.#make(context);
+  }
+
+  /** Whether anybody has a word to say before the call is made. */
+  #isJudged(): boolean {
+    const { engine, rules } = this.#ports;
+    return !rules.isEmpty || engine.has("PreToolUse") || this.#call.options.whenAllowed !== undefined;
+  }
+
+  #contextOf(): HookContext {
     const context = this.#ports.contextOf(this.#call.agent, this.#call.session.id);
+    const { carrier } = this.#span;
     return carrier === UNTRACED.carrier ? context : { ...context, ...carrier };
+  }
+
+  /** The plugin has answered. */
+  ok(output: unknown): ToolOutcome | Promise<ToolOutcome> {
+    const { tool: { definition, owner }, session } = this.#call;
+    if (definition) {
+      try {
+        this.#ports.noteLinks(session.id, owner.plugin, output);
+      } catch (thrown) {
+        return this.failed(thrown);
+      }
+    }
+    this.#setDuration();
+    return this.#isHeard(null) ? this.#heard(output, null) : this.#outcome(output);
+  }
+
+  /** The call has failed. Handlers hear of it before the caller does. */
+  failed(thrown: unknown): Promise<ToolOutcome> {
+    const error = asHostError(unlessUnknown(thrown, this.#call.tool.owner.instance));
+    this.#setDuration();
+    if (this.#isHeard(error)) return this.#heard(undefined, error);
+    throw this.#failed(error);
+  }
+
+  #setDuration(): void {
+    if (this.#startedMs !== null) this.#durationMs = this.#ports.clock.monotonic() - this.#startedMs;
+  }
+
+  /** Handlers hear how a call ended even when its caller has gone. */
+  async #heard(output: unknown, error: HostError | null): Promise<ToolOutcome> {
+    try {
+      return this.#outcome(await this.#unlessCancelled(this.#after(output, error, this.#made!)));
+    } catch (thrown) {
+      throw this.#failed(asHostError(thrown));
+    }
+  }
+
+  #outcome(output: unknown): ToolOutcome {
+    this.#end(true, output);
+    return { output, context: copyOf(this.#context), warnings: copyOf(this.#warnings) };
   }
 
   /** Whether anybody is there to hear how long the call takes; who comes during it hears of its end without that. */
@@ -120,8 +165,8 @@ class Walk {
     return engine.has("PostToolUse") || (error !== null && engine.has("OnError"));
   }
 
-  #failed(error: HostError, { fail }: OpenSpan): HostError {
-    fail(error.code);
+  #failed(error: HostError): HostError {
+    this.#span.fail(error.code);
     this.#end(false, { error: { code: error.code, message: error.message } });
     return error;
   }
@@ -162,10 +207,14 @@ class Walk {
     return unlessAborted(work, options.signal, (signal) => cancelledError(tool.name, signal));
   }
 
-  #make(context: HookContext): Promise<unknown> {
-    const { tool: { name, owner }, options } = this.#call;
+  /** Calls the plugin; the walk itself is the end of that call. */
+  #make(context: HookContext): Promise<ToolOutcome> {
+    const { tool: { name, owner }, options: { signal, timeoutMs, onProgress } } = this.#call;
     const params = callParams(this.#args, owner.override);
-    return this.#ports.callPlugin(owner.instance, name, params, { ...options, context });
+    this.#made = context;
+    if (this.#isTimed()) this.#startedMs = this.#ports.clock.monotonic();
+    const options = signal || onProgress || timeoutMs !== undefined ? { ...this.#call.options, context } : { context };
+    return this.#ports.callPlugin(owner.instance, name, params, options, this) as Promise<ToolOutcome>;
   }
 
   /** Returns the output as handlers leave it. Throws the tool's own error unless one of them gave an output for it. */
@@ -230,6 +279,11 @@ class Walk {
     if (onContext) onContext(texts);
     else if (outputOnly || !isOk) session.keep(texts);
   }
+}
+
+/** Every outcome has lists of its own, which its caller may add to. */
+function copyOf(texts: readonly string[]): string[] {
+  return texts === NOTHING ? [] : [...texts];
 }
 
 const MAX_REASON = 500;

@@ -54,7 +54,7 @@ export function hostLife(rooms: HostRooms, host: () => Host): Pick<Host, "start"
     const isFirst = !isLoaded;
     isLoaded = true;
     const [started, asked] = await Promise.allSettled([
-      startPlugins({ loaded: store.loaded, supervisor, failedReloads, audit, isFirst, signal }),
+      startPlugins({ loaded: store.loaded, supervisor, pins: rooms.pins, failedReloads, audit, isFirst, signal }),
       unlessAborted(store.ask(), signal),
       openControl(),
     ]);

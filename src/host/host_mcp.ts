@@ -105,7 +105,9 @@ export class HostMcpRoom implements HostMcp {
 
   instructions(agent: string): ReturnType<HostMcp["instructions"]> {
     return this.#servers.of(agent).flatMap((server) => {
-      const text = this.#servers.running(server)?.info.instructions ?? null;
+      // A server that rests is there for whoever calls it: it says what it said last.
+      const last = this.#servers.isResting(server) ? this.#known.get(server.instance) : undefined;
+      const text = (this.#servers.running(server) ?? last)?.info.instructions ?? null;
       return text === null ? [] : [{ plugin: server.plugin, text }];
     });
   }
@@ -115,8 +117,8 @@ export class HostMcpRoom implements HostMcp {
     this.#enter(at);
     const { server, uri: own, isFull } = await this.#addresses.find(uri, at);
     const { plugin } = server;
-    const answer = await this.#audited("plugin.resource_read", server, { uri: shownUri(own) }, at, (options) => {
-      return this.#servers.peer(server).readResource(own, options);
+    const answer = await this.#audited("plugin.resource_read", server, { uri: shownUri(own) }, at, (peer, options) => {
+      return peer.readResource(own, options);
     });
     this.#links.note(at.session, plugin, answer);
     if (!isFull || !Array.isArray(answer["contents"])) return answer;
@@ -133,8 +135,9 @@ export class HostMcpRoom implements HostMcp {
     if (wrong !== undefined) throw paramsError(`The argument ${shown(wrong)} of a prompt is no text`, "Give texts");
     this.#enter(at);
     const { server, own, full } = await this.#findPrompt(name, at.agent);
-    const answer = await this.#audited("plugin.prompt_used", server, { prompt: full.slice(0, 300) }, at, (options) => {
-      return this.#servers.peer(server).getPrompt(own, args, options);
+    const prompt = full.slice(0, 300);
+    const answer = await this.#audited("plugin.prompt_used", server, { prompt }, at, (peer, options) => {
+      return peer.getPrompt(own, args, options);
     });
     this.#links.note(at.session, server.plugin, answer);
     return answer;
@@ -145,11 +148,13 @@ export class HostMcpRoom implements HostMcp {
     this.#enter(at);
     if (isMap(ref) && ref["type"] === "ref/prompt" && typeof ref["name"] === "string") {
       const { server, own } = await this.#findPrompt(ref["name"], at.agent);
-      return await this.#servers.peer(server).complete({ ...params, ref: { ...ref, name: own } }, callOptions(at));
+      const peer = await this.#servers.awake(server, "completion/complete");
+      return await peer.complete({ ...params, ref: { ...ref, name: own } }, callOptions(at));
     }
     if (isMap(ref) && ref["type"] === "ref/resource" && typeof ref["uri"] === "string") {
       const { server, uri } = await this.#addresses.findTemplate(ref["uri"], at);
-      return await this.#servers.peer(server).complete({ ...params, ref: { ...ref, uri } }, callOptions(at));
+      const peer = await this.#servers.awake(server, "completion/complete");
+      return await peer.complete({ ...params, ref: { ...ref, uri } }, callOptions(at));
     }
     const hint = 'Write { "type": "ref/prompt", "name": … } or { "type": "ref/resource", "uri": … }';
     throw paramsError("ref names neither a prompt nor a resource", hint);
@@ -166,6 +171,7 @@ export class HostMcpRoom implements HostMcp {
       });
     }
     const call = (): void => this.#guarded("A listener of a resource", listener);
+    await this.#servers.awake(server, "resources/subscribe");
     return await this.#subscriptions.add(server, own, { session: at.session, call });
   }
 
@@ -211,6 +217,11 @@ export class HostMcpRoom implements HostMcp {
   heard(server: McpServer, event: McpEvent): void {
     if (event.type === "resource_updated") this.#subscriptions.updated(server.instance, event.uri);
     this.#tell(server, event);
+  }
+
+  /** Whether somebody waits to hear from an instance: its process must not be ended for want of calls. */
+  isHeld(instance: string): boolean {
+    return this.#subscriptions.count({ instance }) > 0;
   }
 
   /** A server runs, or has listed its tools anew. */
@@ -270,7 +281,7 @@ export class HostMcpRoom implements HostMcp {
     { plugin: name, instance }: McpServer,
     what: T extends "plugin.resource_read" ? { uri: string } : { prompt: string },
     at: CallAt,
-    call: (options: McpCallOptions) => Promise<McpDefinition>,
+    call: (peer: McpPeer, options: McpCallOptions) => Promise<McpDefinition>,
   ): Promise<McpDefinition> {
     const { clock, audit } = this.#ports;
     const startedMs = clock.monotonic();
@@ -280,7 +291,8 @@ export class HostMcpRoom implements HostMcp {
       audit.emit(type, { name, instance }, { ...what, success, bytes, duration_ms, ...place } as never);
     };
     try {
-      const answer = await call(callOptions(at));
+      const need = type === "plugin.resource_read" ? "resources/read" : "prompts/get";
+      const answer = await call(await this.#servers.awake({ instance }, need), callOptions(at));
       record(true, byteLength(JSON.stringify(answer)));
       return answer;
     } catch (error) {

@@ -34,7 +34,7 @@ export interface HostPackagesOptions extends SyncPorts {
   readonly loaded: HostProject;
   readonly ports: InstallPorts;
   readonly storage: HostStorage;
-  readonly pins: Pick<HostPins, "load" | "settled">;
+  readonly pins: Pick<HostPins, "load" | "settled" | "pinnedTools" | "recall">;
   /** Reports trouble that ends nothing to the embedder. */
   warn(message: string): void;
   /** Returns the other hosts of this home, for an upgrade of a plugin. */
@@ -271,11 +271,14 @@ export class HostPackages {
     const { model, supervisor, failedReloads, audit } = this.#options;
     const loading = this.#load();
     await loading.catch(() => {});
+    // One that a call is waking comes up first: ended in its start, it would fail the calls that wait for it.
+    const waking = supervisor.plugins().filter((one) => one.plugin === plugin && one.status === "spawning");
+    await Promise.all(waking.map(({ instance }) => supervisor.wake(instance, "reload").catch(() => {})));
     // Only now: an instance that came up while the files were read serves calls already, and must be replaced too.
     const running = supervisor.plugins().filter((one) => one.plugin === plugin && one.status === "running");
-    if (running.length === 0) return await this.#adopt(await loading, { plugin });
     let isRead = false;
     let replacements: ReadonlyMap<string, Replacement> = new Map();
+    if (running.length === 0) return await this.#adopt(await loading, { plugin, replacements });
     try {
       const fresh = await loading;
       checkNotRefused(plugin, model.project, fresh.resolved);

@@ -8,7 +8,7 @@
 import type { Audit } from "../core/audit/audit.ts";
 import { messageOf } from "../core/errors/host_error.ts";
 import { speaksMcp } from "../core/manifest/speaks_mcp.ts";
-import type { McpTool } from "../core/mcp/mcp_tool.ts";
+import { type McpTool, readTool } from "../core/mcp/mcp_tool.ts";
 import { type PinFile, readPinFile } from "../core/pins/pin_file.ts";
 import { type QuarantinedTool, quarantinedTools } from "../core/pins/tool_diff.ts";
 import { judgeTools, pinnedPart, pinsOf, type VersionPins } from "../core/pins/tool_pins.ts";
@@ -60,6 +60,21 @@ export class HostPins {
   async load(instances: readonly ResolvedInstance[]): Promise<void> {
     const versions = new Map(instances.flatMap((one) => isPinned(one) ? [[one.plugin, one.hash!]] : []));
     await Promise.all([...versions].map(([plugin, hash]) => this.#read(plugin, hash)));
+  }
+
+  /** Returns the tools of an MCP server as they are pinned; undefined where nothing is, and for any other plugin. */
+  pinnedTools(one: ResolvedInstance): McpTool[] | undefined {
+    const known = isPinned(one) ? this.#known.get(one.plugin) : undefined;
+    if (!known?.pins || known.hash !== one.hash) return undefined;
+    return Object.values(known.pins.tools).map(({ definition }) => readTool(definition))
+      .filter((tool): tool is McpTool => tool !== null && "definition" in tool);
+  }
+
+  /** Gives agents the pinned tools of a server that has no process yet: its first listing is judged as any. */
+  recall({ plugin, instance }: ResolvedInstance, tools: readonly McpTool[]): void {
+    const { model } = this.#options;
+    const held = Object.keys(this.#known.get(plugin)?.pins?.quarantined ?? {}).map((name) => ({ name }));
+    if (!model.hasListed(instance)) registerTools({ plugin, instance }, { kept: tools, held }, this.#options);
   }
 
   /** Takes over a listing: agents get the tools that are as pinned. */

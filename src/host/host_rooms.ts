@@ -4,7 +4,7 @@
  * @module
  */
 import { Callers } from "../core/values/caller.ts";
-import { type Audit, createAudit } from "../core/audit/audit.ts";
+import { type CallAudit, createAudit } from "../core/audit/audit.ts";
 import { callersAudit, maskedAudit } from "../core/audit/masked_audit.ts";
 import { openTrails } from "../core/audit/open_trails.ts";
 import type { OpenedHookFiles } from "../hooks/open_hook_files.ts";
@@ -14,7 +14,7 @@ import { createHookDispatcher, type HookContext } from "../hooks/sources/plugin/
 import type { Kind } from "../hooks/kinds/types.ts";
 import { settlePackages } from "../packages/install/install_ports.ts";
 import type { Runtime } from "../core/ports/ports.ts";
-import type { Supervisor } from "../core/supervisor/types.ts";
+import type { PluginCaller, Supervisor } from "../core/supervisor/types.ts";
 import { printWarning } from "../core/values/printable.ts";
 import { SecretMask } from "../core/values/secret_mask.ts";
 import { loadTracing } from "../otel/load_tracing.ts";
@@ -77,10 +77,10 @@ export interface HostRooms {
   readonly model: HostModel;
   /** Tools of installed MCP servers, held to those that the operator agreed to. */
   readonly pins: HostPins;
-  readonly supervisor: Supervisor;
+  readonly supervisor: Supervisor & PluginCaller;
   readonly storage: HostStorage;
   readonly logs: PluginLogs;
-  readonly audit: Audit;
+  readonly audit: CallAudit;
   /** The secrets of plugins, hidden wherever people read: it learns them with each config. */
   readonly secrets: SecretMask;
   /** Events for observers, where the embedder asked for them. */
@@ -144,7 +144,11 @@ export async function openRooms(options: HostCoreOptions, host: () => Host): Pro
     rules,
     desk,
     clock,
-    supervisor: { mcp: (instance) => supervisor.mcp(instance) },
+    supervisor: {
+      mcp: (instance) => supervisor.mcp(instance),
+      wake: (instance, need) => supervisor.wake(instance, need),
+      plugins: () => supervisor.plugins(),
+    },
     sessions: () => sessions,
   });
   const watched = { ...ground, desk, rules, mcp, ...hostSupervisor({ ...ground, held, mcp }) };
@@ -223,13 +227,16 @@ async function layGround(options: HostCoreOptions, loaded: HostProject, tracing:
     storage: hostStorage({ runtime: { ...runtime, scripts }, home, operator: loaded.operator }),
     logs: pluginLogs({ home, runtime }),
     compactions: new CompactionLog(),
-    contextOf: (agent, session) => ({
-      operator_id: callers.current?.operatorId ?? operatorId,
-      project_id: projectId,
-      agent_path: model.agent(agent).path,
-      session_id: session,
-      request_id: callers.current?.requestId ?? ids.create("req"),
-    }),
+    contextOf(agent, session) {
+      const caller = callers.current;
+      return {
+        operator_id: caller?.operatorId ?? operatorId,
+        project_id: projectId,
+        agent_path: model.agent(agent).path,
+        session_id: session,
+        request_id: caller?.requestId ?? ids.create("req"),
+      };
+    },
   };
 }
 

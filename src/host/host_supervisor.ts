@@ -3,11 +3,11 @@
  *
  * @module
  */
-import type { Audit } from "../core/audit/audit.ts";
+import type { CallAudit } from "../core/audit/audit.ts";
 import type { HostError } from "../core/errors/host_error.ts";
 import type { Runtime } from "../core/ports/ports.ts";
 import { createSupervisor } from "../core/supervisor/supervisor.ts";
-import type { Supervisor } from "../core/supervisor/types.ts";
+import type { PluginCaller, Supervisor } from "../core/supervisor/types.ts";
 import type { SecretMask } from "../core/values/secret_mask.ts";
 import { type Recorder, tapeFolder } from "../core/wire/tape/record_tape.ts";
 import type { Kind } from "../hooks/kinds/types.ts";
@@ -27,7 +27,7 @@ export interface HostSupervisorPorts {
   readonly loaded: Pick<HostProject, "operator">;
   readonly kinds: readonly Kind[];
   readonly pins: HostPins;
-  readonly audit: Audit;
+  readonly audit: CallAudit;
   readonly secrets: SecretMask;
   readonly storage: HostStorage;
   readonly logs: PluginLogs;
@@ -39,7 +39,7 @@ export interface HostSupervisorPorts {
 /** Returns the supervisor, and the writer of tapes where the embedder asked for them. */
 export function hostSupervisor(
   { options, loaded: { operator }, kinds, pins, audit, secrets, storage, logs, held, mcp, warn }: HostSupervisorPorts,
-): { readonly supervisor: Supervisor; readonly recorder: Recorder | null } {
+): { readonly supervisor: Supervisor & PluginCaller; readonly recorder: Recorder | null } {
   const { runtime, home, operatorId = null } = options;
   const onFailure = ({ code, message }: HostError): void => warn(`Recording has ended [${code}]: ${message}`);
   const recorder = options.record === undefined
@@ -59,6 +59,7 @@ export function hostSupervisor(
         pins.register(plugin);
         mcp.started(plugin);
       },
+      isHeld: (instance) => mcp.isHeld(instance),
       onMcpEvent: (plugin, event) => mcp.heard(plugin, event),
       mcpOffers: options.mcp?.offers ?? [],
       onMcpRequest: (plugin, request) => mcp.answer(plugin, request),

@@ -41,8 +41,9 @@ export class McpLinks {
 }
 
 /** Returns the URIs in the result of a tool (`content`), of a prompt (`messages`) or of a read (`contents`). */
-function linkedIn(answer: unknown): string[] {
-  if (!isMap(answer)) return [];
+function linkedIn(answer: unknown): readonly string[] {
+  if (!isMap(answer)) return NONE;
+  if (answer.messages === undefined && answer.contents === undefined && !hasLinks(answer.content)) return NONE;
   const list = (value: unknown): readonly unknown[] => Array.isArray(value) ? value : [];
   const blocks = [
     ...list(answer.content),
@@ -61,4 +62,11 @@ function linkedIn(answer: unknown): string[] {
     const uri = isMap(one) ? one.uri : null;
     return typeof uri === "string" && uri.length <= MAX_URI_LENGTH ? [uri] : [];
   });
+}
+
+const NONE: readonly string[] = [];
+
+function hasLinks(content: unknown): boolean {
+  return Array.isArray(content) &&
+    content.some((block) => isMap(block) && typeof block.type === "string" && block.type !== "text");
 }

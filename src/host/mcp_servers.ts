@@ -15,7 +15,7 @@ import type { HostModel } from "./model.ts";
 /** The host around them. */
 export interface McpServerPorts {
   readonly model: Pick<HostModel, "agent" | "project">;
-  readonly supervisor: Pick<Supervisor, "mcp">;
+  readonly supervisor: Pick<Supervisor, "mcp" | "wake" | "plugins">;
   readonly audit: Pick<Audit, "emit">;
   readonly clock: Pick<Clock, "after">;
 }
@@ -94,6 +94,17 @@ export class McpServers {
     }
   }
 
+  /** Whether a server has no process and gets one when it is called. */
+  isResting({ instance }: Pick<McpServer, "instance">): boolean {
+    return this.#ports.supervisor.plugins().some((one) => one.instance === instance && one.status === "resting");
+  }
+
+  /** Returns the conversation with a server, started first where it rests. Rejects as its start does, or as {@link peer}. */
+  async awake(server: Pick<McpServer, "instance">, need: string): Promise<McpPeer> {
+    await this.#ports.supervisor.wake(server.instance, need);
+    return this.peer(server);
+  }
+
   /** Reads one list of every server of an agent, in the order of its plugins. */
   async list<K extends keyof Lists>(agent: string, list: K): Promise<Listed<Lists[K]>[]> {
     const lists = await Promise.all(
@@ -107,7 +118,7 @@ export class McpServers {
 
   /** Returns the list of a server; an empty one where there is none to be had now. */
   async #listOf(server: McpServer, list: keyof Lists): Promise<readonly unknown[]> {
-    const peer = this.running(server);
+    const peer = this.running(server) ?? await this.#awakeInTime(server, list);
     if (!peer) return [];
     const key = `${server.instance} ${list}`;
     try {
@@ -123,6 +134,13 @@ export class McpServers {
       this.#ports.audit.emit("plugin.mcp_failed", { name: server.plugin, instance: server.instance }, data);
       return [];
     }
+  }
+
+  /** Returns null for a server that is down, and for one that takes longer to wake than others wait for its list. */
+  async #awakeInTime(server: McpServer, list: keyof Lists): Promise<McpPeer | null> {
+    const late = Promise.withResolvers<null>();
+    const cancel = this.#ports.clock.after(LIST_MS, () => late.resolve(null));
+    return await Promise.race([this.awake(server, `${list}/list`).catch(() => null), late.promise]).finally(cancel);
   }
 
   /** Waits for a list once: who asks while it is late goes on without it until the server has given it. */

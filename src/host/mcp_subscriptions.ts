@@ -37,7 +37,7 @@ export class McpSubscriptions {
   }
 
   /** Number of URIs that an instance is subscribed to. */
-  count({ instance }: McpServer): number {
+  count({ instance }: Pick<McpServer, "instance">): number {
     return [...this.#byKey.values()].filter(({ server }) => server.instance === instance).length;
   }
 

@@ -77,17 +77,18 @@ export class HostModel {
    * refused plugin's.
    */
   tool(name: string, path: string): AgentTool {
-    const [agent, tools] = [this.agent(path), this.tools(path)];
-    if (!toolNamed(name, tools)) {
-      const [plugin = ""] = toolFromAlias(name).split(".");
-      const refused = agent.plugins.some((one) => one.plugin === plugin) ? null : this.#refusedAs(plugin, path);
-      if (refused) throw refusedError(refused);
-      const full = toolFromAlias(name);
-      const isHeld = this.#project.instances.some(({ instance, agents: serves }) =>
-        (serves.length === 0 || serves.includes(path)) && this.held(instance).includes(full)
-      );
-      if (isHeld) throw quarantinedError(full, plugin);
-    }
+    const agent = this.agent(path);
+    const tools = this.tools(path);
+    const found = toolNamed(name, tools);
+    if (found) return found;
+    const full = toolFromAlias(name);
+    const [plugin = ""] = full.split(".");
+    const refused = agent.plugins.some((one) => one.plugin === plugin) ? null : this.#refusedAs(plugin, path);
+    if (refused) throw refusedError(refused);
+    const isHeld = this.#project.instances.some(({ instance, agents: serves }) =>
+      (serves.length === 0 || serves.includes(path)) && this.held(instance).includes(full)
+    );
+    if (isHeld) throw quarantinedError(full, plugin);
     return findTool(name, agent, tools);
   }
 
@@ -191,6 +192,10 @@ export class HostModel {
     return this.#held.get(instance) ?? [];
   }
 
+  hasListed(instance: string): boolean {
+    return this.#listed.has(instance);
+  }
+
   /** Takes over what an MCP server has listed; `held` are full names of tools that it lists beside. */
   adoptTools(instance: string, tools: readonly McpTool[], held: readonly string[] = []): void {
     this.#listed.set(instance, tools);
@@ -266,7 +271,7 @@ export function quarantinedError(tool: string, plugin: string): HostError {
 /** The tools of one listing: those that agents get, and those held back because they are not as pinned. */
 export interface ListedTools {
   readonly kept: readonly McpTool[];
-  readonly held: readonly McpTool[];
+  readonly held: readonly Pick<McpTool, "name">[];
 }
 
 /** Gives the agents of an instance the tools it has listed, and audits each that an agent did not have before. */

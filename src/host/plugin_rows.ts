@@ -4,6 +4,7 @@
  * @module
  */
 import type { ManifestTool } from "../core/manifest/manifest.ts";
+import { speaksMcp } from "../core/manifest/speaks_mcp.ts";
 import type { RefusedPlugin } from "../core/project/refused_plugins.ts";
 import type { ResolvedInstance, ResolvedPlugin } from "../core/project/types.ts";
 import type { Supervisor } from "../core/supervisor/types.ts";
@@ -47,7 +48,9 @@ export function pluginRows({ model, supervisor, failedReloads }: RowPorts, agent
       state: info?.status ?? (unregistered ? "refused" : "stopped"),
       isolation: own?.isolation ?? "project",
       hooks: own?.hooks ?? [],
-      tools: own && info?.mcp ? listedTools(own, info.tools, model.held(instance)) : own?.tools ?? [],
+      tools: own && (info?.mcp || info?.status === "resting") && speaksMcp(manifest)
+        ? listedTools(own, info.tools, model.held(instance))
+        : own?.tools ?? [],
       quarantined: model.held(instance),
       methods: info?.methods ?? [],
       cage: info?.cage ?? null,

@@ -4,7 +4,8 @@
  * @module
  */
 import type { Audit } from "../core/audit/audit.ts";
-import { asHostError, HostError } from "../core/errors/host_error.ts";
+import { HostError } from "../core/errors/host_error.ts";
+import { onDemandOf } from "../core/project/start_settings.ts";
 import { netLimitsOf } from "../core/project/net_rules.ts";
 import { refusedPlugins } from "../core/project/refused_plugins.ts";
 import type { ResolvedInstance } from "../core/project/types.ts";
@@ -12,11 +13,14 @@ import { defined } from "../core/values/plain_data.ts";
 import type { PluginSpec, Supervisor } from "../core/supervisor/types.ts";
 import { auditLoad, errorFacts } from "./audit_load.ts";
 import type { FailedReloads } from "./failed_reloads.ts";
+import type { HostPins } from "./host_pins.ts";
 import type { HostProject } from "./host_project.ts";
 
 /** The rooms that an instance is registered with. */
 export interface RegisterPorts {
   readonly supervisor: Supervisor;
+  /** Tools of MCP servers that may rest; without it each is started once. */
+  readonly pins?: Pick<HostPins, "pinnedTools" | "recall">;
   readonly failedReloads: FailedReloads;
   readonly audit: Pick<Audit, "emit">;
 }
@@ -33,6 +37,8 @@ export interface StartOptions extends RegisterPorts {
 /** Instances by how their start went. */
 export interface StartReport {
   running: string[];
+  /** Without a process until the first call or hook. */
+  resting: string[];
   /** They may still come up by themselves. */
   failed: { instance: string; error: HostError }[];
 }
@@ -48,11 +54,10 @@ export async function startPlugins({ loaded, isFirst, signal, ...ports }: StartO
   ];
   if (isFirst) auditLoad(resolved, audit);
   const registered = new Set(supervisor.plugins().map(({ instance }) => instance));
-  for (const instance of resolved.instances.filter((one) => !registered.has(one.instance))) {
-    const error = await registerInstance(instance, loaded, ports);
-    if (error) failed.push({ instance: instance.instance, error });
-    signal.throwIfAborted();
-  }
+  const fresh = resolved.instances.filter((one) => !registered.has(one.instance));
+  const errors = await registerInstances(fresh, loaded, ports);
+  errors.forEach((error, at) => error && failed.push({ instance: fresh[at]!.instance, error }));
+  signal.throwIfAborted();
   const started = await supervisor.startAll();
   const reported = new Set([...failed, ...started.failed].map(({ instance }) => instance));
   const disabled = supervisor.plugins().filter(({ instance, status }) =>
@@ -60,6 +65,7 @@ export async function startPlugins({ loaded, isFirst, signal, ...ports }: StartO
   );
   return {
     running: started.running,
+    resting: started.resting,
     failed: [
       ...failed,
       ...started.failed,
@@ -75,8 +81,10 @@ type SpecProject = Pick<HostProject, "resolved" | "isEnabled" | "operator">;
 export function specOf(
   one: ResolvedInstance,
   { resolved, isEnabled, operator }: SpecProject,
+  pins?: Pick<HostPins, "pinnedTools">,
 ): PluginSpec {
-  const { dir, hash, instance, config, manifest: { withheld, added } } = one;
+  const { dir, hash, instance, config, starts, manifest: { withheld, added } } = one;
+  const onDemand = onDemandOf(starts, operator.plugins) ?? undefined;
   return {
     dir,
     ...defined({ hash, withheld, added }),
@@ -86,23 +94,30 @@ export function specOf(
     projects: [resolved.id],
     netLimits: netLimitsOf(operator.netRules, one),
     enabled: isEnabled(one),
+    ...(onDemand && { onDemand, ...defined({ pinnedTools: pins?.pinnedTools(one) }) }),
   };
 }
 
 /**
- * Registers an instance with the supervisor, without starting it. Returns why that fails, or null: its files may have
- * changed since the project was read, and then it is refused like a plugin that was found so.
+ * Registers instances with the supervisor, without starting them. Returns why that fails, or null, for each: its files may
+ * have changed since the project was read, and then it is refused like a plugin that was found so.
  */
-export async function registerInstance(
-  one: ResolvedInstance,
+export async function registerInstances(
+  all: readonly ResolvedInstance[],
   project: SpecProject,
-  { supervisor, failedReloads, audit }: RegisterPorts,
-): Promise<HostError | null> {
-  const { instance, plugin: name, agents: [agent_path = ""] } = one;
-  const error = await supervisor.register(specOf(one, project)).then(() => null, asHostError);
-  failedReloads.noteRegistration(instance, error);
-  if (error) audit.emit("plugin.refused", { name, instance }, { ...errorFacts(error), agent_path });
-  return error;
+  { supervisor, pins, failedReloads, audit }: RegisterPorts,
+): Promise<(HostError | null)[]> {
+  const specs = all.map((one) => specOf(one, project, pins));
+  const errors = await supervisor.registerAll(specs);
+  for (const [at, one] of all.entries()) {
+    const { instance, plugin: name, agents: [agent_path = ""] } = one;
+    const error = errors[at]!;
+    const { pinnedTools } = specs[at]!;
+    if (!error && pinnedTools) pins?.recall(one, pinnedTools);
+    failedReloads.noteRegistration(instance, error);
+    if (error) audit.emit("plugin.refused", { name, instance }, { ...errorFacts(error), agent_path });
+  }
+  return errors;
 }
 
 /** Returns the error of a plugin that the operator has not enabled. */

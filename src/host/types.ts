@@ -146,12 +146,14 @@ export interface HostAgentContext extends AgentContext, AgentSteps {
 /** The host an agent author embeds. */
 export interface Host extends AsyncDisposable {
   /**
-   * Starts every plugin of the project. One that fails is reported and never throws. A start that is under way is
+   * Starts every plugin of the project, but those that start on demand. One that fails is reported and never throws. A start that is under way is
    * joined; one asked for while the host stops begins after that. Rejects with `host.stopped` when {@link stop} is
    * called before it is over.
    */
   start(): Promise<{
     running: string[];
+    /** Instances that start on demand: they have no process yet. */
+    resting: string[];
     failed: { instance: string; error: HostError }[];
     pending: ConsentRequest[];
   }>;

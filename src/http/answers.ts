@@ -194,8 +194,11 @@ export interface RunResult {
 
 /** Jobs of a page, oldest first; the page that follows has older ones. */
 export interface JobPage extends Paged {
-  readonly jobs: readonly Job[];
+  readonly jobs: readonly ListedJob[];
 }
+
+/** A job in a list: `resultAside` stands for its result. `fields=` chooses among the fields other than its id. */
+export interface ListedJob extends Partial<Omit<Job, "id">>, Pick<Job, "id"> {}
 
 /** The request was carried out. */
 export interface Success {

@@ -26,6 +26,8 @@ export interface JobRoutesOptions {
   readonly clock: Clock;
   /** Returns the scope whose jobs a request may see. Default: the jobs without a scope. */
   readonly scope?: (request: Request) => string | undefined | Promise<string | undefined>;
+  /** Whether a request comes from an operator, who sees and cancels the jobs of every scope. Default: none does. */
+  readonly operator?: (request: Request) => boolean | Promise<boolean>;
   /** `describeRoute` of `hono-openapi`, which then finds the routes in the app they are mounted in. */
   readonly describe?: (operation: never) => Middleware;
   /** Receives failures that are no answer to a request. Default: `console.error`. */
@@ -67,19 +69,22 @@ export interface JobRoutes extends HonoApp {
  *
  * - `POST /agents/:name` runs an agent and answers with its result, or with its events when `?stream=true`;
  * - `POST /agents/:name?async=true` starts a job and answers 202 with `{ jobId }`;
- * - `GET /jobs`, with `?status=`, `?agentName=`, `?limit=` and `?cursor=`; `GET /jobs/:id`; `GET /jobs/:id/stream`;
+ * - `GET /jobs`, with `?status=`, `?agentName=`, `?fields=`, `?limit=`, `?cursor=` and, for operators, `?scope=`;
+ * - `GET /jobs/:id`; `GET /jobs/:id/result`; `GET /jobs/:id/stream`;
  * - `POST /jobs/:id/cancel`; `DELETE /jobs/:id`.
  *
  * A failure is answered as `application/problem+json`.
  */
 export function jobRoutes(options: JobRoutesOptions): JobRoutes {
-  const { jobs, clock, scope = () => undefined, describe, onWarning: warn = printWarning } = options;
+  const { jobs, clock, scope = () => undefined, operator = () => false } = options;
+  const { describe, onWarning: warn = printWarning } = options;
   const setting: RouteSetting<JobsApi> = {
     clock,
     warn,
     async api(_, request) {
       const scopeId = await scope(request);
-      return { jobs, clock, ...(scopeId !== undefined && { scopeId }) };
+      const isOperator = await operator(request) === true;
+      return { jobs, clock, hide: null, isOperator, ...(scopeId !== undefined && { scopeId }) };
     },
   };
   const answer = (route: Route<JobsApi>, request: Request, params: Readonly<Record<string, string>>) => {

@@ -33,6 +33,7 @@ const STATES: readonly HostPluginInfo["state"][] = [
   "disabled",
   "spawning",
   "running",
+  "resting",
   "crashed",
   "failed",
   "stopped",

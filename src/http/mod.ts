@@ -53,6 +53,8 @@ export type {
 export type { Page, PageQuery } from "../core/values/page_of.ts";
 export type { ApprovalAudit, ApprovalAuditData } from "../core/audit/approval_events.ts";
 export type { PinAuditData } from "../core/audit/pin_events.ts";
+export type { RestAuditData } from "../core/audit/rest_events.ts";
+export type { TrailAuditData } from "../core/audit/trail_events.ts";
 export type { QuarantinedTool } from "../core/pins/tool_diff.ts";
 export type { DiffLine } from "../core/values/line_diff.ts";
 export type { McpAuditData, McpUseAudit } from "../core/audit/mcp_events.ts";

@@ -17,9 +17,9 @@ export interface PluginInHost extends Pick<HostInfo, "project">, Pick<Plugin, "i
   readonly sessions: number;
 }
 
-const UP: readonly string[] = ["running", "spawning", "crashed"];
+const UP: readonly string[] = ["running", "resting", "spawning", "crashed"];
 
-/** Whether any instance has a process, or will have one without a command. */
+/** Whether any instance has a process, or will have one without a command of the operator. */
 export function isUp({ instances }: Pick<Plugin, "instances">): boolean {
   return instances.some(({ state }) => UP.includes(state));
 }

@@ -13,16 +13,20 @@ import { placeOf, type StreamReader } from "./event_stream.ts";
 import { lifeOf } from "./job_ends.ts";
 import { checkName, checkScope } from "./job_names.ts";
 import { JobStreams } from "./job_streams.ts";
-import { pageOf, unknownJob } from "./job_table.ts";
-import type { CreateJobsOptions, JobFilter, Jobs, JobsOptions } from "./jobs.ts";
+import { JobReader } from "./job_reader.ts";
+import type { CreateJobsOptions, JobFilter, JobPageFilter, Jobs, JobsOptions } from "./jobs.ts";
 import { emitRunEnd, runAgent, type RunnerPorts } from "./run_agent.ts";
 import { type OpenSchedule, type Schedule, Schedules } from "./schedules.ts";
 import { memoryJobs } from "./sqlite_jobs.ts";
-import { type ForgetRequest, isFinal, type Job, type JobBackend, type JobQueue } from "./types.ts";
+import { type ForgetRequest, isFinal, type Job, type JobBackend, type JobList, type JobQueue } from "./types.ts";
 import { Worker } from "./worker.ts";
 
 const DAY_MS = 24 * 3600_000;
 const KEPT_CHARS = 64 * 1024 * 1024;
+const INLINE_BYTES = 1024 * 1024;
+const MAX_RESULT_BYTES = 64 * 1024 * 1024;
+/** An input stands in its record, which every list reads. */
+const MAX_INPUT_CHARS = 16 * 1024 * 1024;
 
 /** Returns jobs in a backend. Nothing runs before {@link Jobs.work}. */
 export function createJobs<C extends AgentContext = AgentContext>(options: CreateJobsOptions<C> = {}): Jobs<C> {
@@ -33,6 +37,7 @@ export function createJobs<C extends AgentContext = AgentContext>(options: Creat
 class OpenJobs<C extends AgentContext> implements Jobs<C> {
   readonly #options: CreateJobsOptions<C>;
   readonly #backend: JobBackend;
+  readonly #reader: JobReader;
   readonly #ports: RunnerPorts<C>;
   readonly #ids: Ids;
   readonly #runs = new Map<string, AgentRun<C>>();
@@ -46,12 +51,15 @@ class OpenJobs<C extends AgentContext> implements Jobs<C> {
 
   constructor(options: CreateJobsOptions<C>) {
     const { clock, ids } = options.runtime ?? { clock: systemClock, ids: systemIds };
-    const { backend = memoryJobs({ clock, ids }), pollMs = 1000 } = options;
+    const { backend = memoryJobs({ clock, ids }), pollMs = 1000, concurrency = 10, scopeLimits } = options;
+    const { maxPerScope = Infinity } = options;
     const { keepFinishedMs: maxAgeMs = 30 * DAY_MS, maxFinished = 100_000 } = options;
+    const { inlineResultBytes: inlineBytes = INLINE_BYTES, maxResultBytes = MAX_RESULT_BYTES } = options;
     const { store, queue } = backend;
     const onProblem = options.onProblem ?? printWarning;
     this.#options = options;
     this.#backend = backend;
+    this.#reader = new JobReader(store, inlineBytes);
     this.#ids = ids;
     this.#retention = { queue, clock, maxAgeMs, maxFinished, onProblem };
     this.#ports = {
@@ -59,6 +67,7 @@ class OpenJobs<C extends AgentContext> implements Jobs<C> {
       events: options.events ?? null,
       tracing: options.tracing ?? null,
       clock,
+      maxResultBytes,
     };
     this.#streams = new JobStreams({
       clock,
@@ -67,7 +76,10 @@ class OpenJobs<C extends AgentContext> implements Jobs<C> {
       maxChars: options.maxEventChars ?? 1024 * 1024,
       graceMs: options.eventGraceMs ?? 60_000,
       maxKeptChars: KEPT_CHARS,
-      look: ({ id, scopeId }) => store.get(id, scopeId),
+      look: async ({ id, scopeId }) => {
+        const job = await store.get(id, scopeId);
+        return job && await this.#reader.filled(job);
+      },
     });
     this.#worker = new Worker<C>({
       ...this.#ports,
@@ -77,7 +89,10 @@ class OpenJobs<C extends AgentContext> implements Jobs<C> {
       backend,
       runs: this.#runs,
       streams: this.#streams,
-      concurrency: options.concurrency ?? 10,
+      inlineBytes,
+      concurrency,
+      scopes: { maxPerScope, ...(scopeLimits && { limits: scopeLimits }) },
+      leavesPlace: options.maxPerScope === undefined,
       leaseMs: options.leaseMs ?? 15_000,
       pollMs,
       retry: {
@@ -127,26 +142,31 @@ class OpenJobs<C extends AgentContext> implements Jobs<C> {
     return job;
   }
 
-  async get(id: string, scopeId?: string): Promise<Job> {
-    const job = await this.#backend.store.get(id, scopeId);
-    if (job) return job;
-    throw unknownJob(id);
+  get(id: string, scopeId?: string): Promise<Job> {
+    return this.#reader.get(id, scopeId);
   }
 
-  async list({ scopeId, ...page }: JobFilter = {}): Promise<Job[]> {
-    const { limit = Infinity, before } = page;
-    if (!(limit >= 1) || limit % 1 > 0) {
-      throw new RangeError(`jobs: limit is ${limit}, not a whole number of 1 or more`);
-    }
-    if (before !== undefined) await this.get(before, scopeId);
-    return pageOf(await this.#backend.store.list(scopeId, page), page);
+  find(id: string): Promise<Job> {
+    return this.#reader.find(id);
+  }
+
+  result(id: string, scopeId?: string): Promise<ReadableStream<Uint8Array>> {
+    return this.#reader.result(id, scopeId);
+  }
+
+  list(filter: JobFilter = {}): Promise<Job[]> {
+    return this.#reader.list(filter);
+  }
+
+  page(filter: JobPageFilter = {}): Promise<JobList> {
+    return this.#reader.page(filter);
   }
 
   async cancel(id: string, scopeId?: string): Promise<Job> {
     const { events, clock } = this.#ports;
     const job = await this.#backend.queue.cancel(id, scopeId);
     if (!job) {
-      const { status } = await this.get(id, scopeId);
+      const { status } = await this.#reader.record(id, scopeId);
       throw new HostError("jobs.finished", `The job "${id}" has ${status} already`, { data: { id, status } });
     }
     events?.emit("job:cancelled", { jobId: id, agentName: job.agentName, duration: lifeOf(job, clock) });
@@ -156,7 +176,7 @@ class OpenJobs<C extends AgentContext> implements Jobs<C> {
   }
 
   async delete(id: string, scopeId?: string): Promise<void> {
-    const { status } = await this.get(id, scopeId);
+    const { status } = await this.#reader.record(id, scopeId);
     if (!isFinal(status)) {
       throw new HostError("jobs.not_finished", `The job "${id}" is ${status}`, {
         data: { id, status },
@@ -190,7 +210,7 @@ class OpenJobs<C extends AgentContext> implements Jobs<C> {
     const context: AgentContext = { ...request, attempt: 1, signal, emit };
     const outcome = await runAgent(run, context, this.#ports);
     emitRunEnd(context, outcome, this.#ports.events);
-    if (!outcome.ok) throw new HostError("jobs.run_failed", outcome.error, { cause: outcome.cause });
+    if (!outcome.ok) throw runFailure(outcome.error, outcome.cause);
     const { output, usage, toolsUsed } = outcome;
     return { output, usage, toolsUsed, conversationId: request.conversationId };
   }
@@ -230,6 +250,7 @@ class OpenJobs<C extends AgentContext> implements Jobs<C> {
     }
     const issues = [
       ...(typeof input === "string" ? [] : ["input is not a text"]),
+      ...(input?.length > MAX_INPUT_CHARS ? [`input has more than ${MAX_INPUT_CHARS} characters`] : []),
       ...(typeof conversationId === "string" && conversationId !== "" ? [] : ["conversationId is not a text"]),
     ];
     if (issues.length > 0) throw new HostError("jobs.input_invalid", issues.join("; "), { data: { issues } });
@@ -248,15 +269,32 @@ class OpenJobs<C extends AgentContext> implements Jobs<C> {
   }
 }
 
+/** The agent's own failure, unless its answer was too large. */
+function runFailure(message: string, cause: unknown): HostError {
+  const isTooLarge = cause instanceof HostError && cause.code === "jobs.result_too_large";
+  return isTooLarge ? cause : new HostError("jobs.run_failed", message, { cause });
+}
+
 /** Throws a `RangeError` for settings with which nothing would ever run. */
 function checkNumbers(options: JobsOptions): void {
-  for (const name of ["concurrency", "leaseMs", "pollMs", "maxAttempts"] as const) {
-    const value = options[name] ?? 1;
-    if (!Number.isFinite(value) || value < 1) throw new RangeError(`jobs: ${name} is ${value}, not 1 or more`);
+  const check = (name: string, value: number, least: 0 | 1, isBounded: boolean): void => {
+    if (value >= least && (value < Infinity || !isBounded)) return;
+    throw new RangeError(`jobs: ${name} is ${value}, not ${least} or more`);
+  };
+  const checkCount = (name: string, value: number, least: 0 | 1, isBounded: boolean): void => {
+    check(name, value, least, isBounded);
+    if (value % 1 > 0) throw new RangeError(`jobs: ${name} is ${value}, not a whole number`);
+  };
+  for (const name of ["concurrency", "leaseMs", "pollMs", "maxAttempts", "maxResultBytes"] as const) {
+    check(name, options[name] ?? 1, 1, true);
   }
-  for (const name of ["keepFinishedMs", "maxFinished"] as const) {
-    const value = options[name] ?? 0;
-    if (!(value >= 0)) throw new RangeError(`jobs: ${name} is ${value}, not 0 or more`);
+  checkCount("maxPerScope", options.maxPerScope ?? 1, 1, false);
+  for (const [scopeId, { max = 1, weight = 1 }] of Object.entries(options.scopeLimits ?? {})) {
+    checkCount(`scopeLimits["${scopeId}"].max`, max, 0, false); // None: the jobs of such a scope wait.
+    checkCount(`scopeLimits["${scopeId}"].weight`, weight, 1, true);
+  }
+  for (const name of ["keepFinishedMs", "maxFinished", "inlineResultBytes"] as const) {
+    check(name, options[name] ?? 0, 0, false);
   }
 }
 

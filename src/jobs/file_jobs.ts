@@ -11,6 +11,8 @@ import { ids as systemIds } from "../adapters/shared/ids.ts";
 import { HostError } from "../core/errors/host_error.ts";
 import { type FileLock, openFileLock } from "../core/files/file_lock.ts";
 import type { Clock, DatabaseOpener, Files, Ids } from "../core/ports/ports.ts";
+import { firstInTurn, type MarkerFiles, markerName } from "./file_claim.ts";
+import { byCreation, filePage, type FileResults, fileResults } from "./file_results.ts";
 import { forgettable, type JobRow, jobsOver, type JobTable, pageOf, type RowPlace, type RowStep } from "./job_table.ts";
 import { openSqliteApprovals } from "./sqlite_jobs.ts";
 import type { Job, JobBackend } from "./types.ts";
@@ -66,10 +68,13 @@ function fileTable(folder: JobFolder, { hold: alone, close }: FileLock): JobTabl
     insert: ({ job, attempts, notBeforeMs }) =>
       alone(async () => {
         if (job.status === "queued") await folder.enqueue(job, attempts, notBeforeMs);
-        await folder.writeJob(job);
+        await folder.writeJob(await folder.results.keep(job));
       }),
     get: (id, scopeId) => folder.job(id, scopeId),
     list: async (scopeId, page) => pageOf(await folder.jobs(scopeId), page),
+    page: (query) => filePage(folder, query),
+    find: (id) => folder.anywhere(id),
+    piece: (id, part) => folder.results.piece(id, part),
     change: (place, step) => alone(async () => await changed(await findRow(folder, place), step)),
     changeLost: (nowMs, step) =>
       alone(async () => {
@@ -97,8 +102,12 @@ function fileTable(folder: JobFolder, { hold: alone, close }: FileLock): JobTabl
     async forget(request, nowMs) {
       // Reading every record takes long, so the folder is not locked: a finished job stays finished, and removing its
       // file is one step.
-      const old = forgettable(await folder.everyJob(), request, nowMs);
+      const kept = await folder.results.ids(); // Before the records: each of these has had one.
+      const all = await folder.everyJob();
+      const old = forgettable(all, request, nowMs);
       for (const { id, scopeId } of old) await folder.removeJob(id, scopeId);
+      const known = new Set(all.map(({ id }) => id));
+      for (const id of kept) if (!known.has(id)) await folder.results.remove(id);
       return old.length;
     },
     close,
@@ -117,8 +126,10 @@ async function findRow(folder: JobFolder, place: RowPlace): Promise<Found | null
       return held?.row.lease?.worker === worker && held.row.attempts === attempt ? held : null;
     }
     case "turn":
-      return await folder.firstWaiting(async ({ id, scopeId, agentName, attempts, notBeforeMs }, marker) => {
-        if (!place.agents.includes(agentName) || notBeforeMs > place.nowMs) return null;
+      return await firstInTurn(folder, place, async (marker) => {
+        const waiting = await folder.read<Waiting>(".queue", marker);
+        if (!waiting || !place.agents.includes(waiting.agentName) || waiting.notBeforeMs > place.nowMs) return null;
+        const { id, scopeId, attempts, notBeforeMs } = waiting;
         const job = await folder.job(id, scopeId);
         if (job?.status === "queued") return { row: { job, attempts, notBeforeMs, lease: null }, marker };
         await folder.remove(".queue", marker); // Its job was cancelled or deleted.
@@ -133,7 +144,8 @@ async function rowWithLease(folder: JobFolder, job: Job | null): Promise<Found |
 
 /** The marker comes before the record and the lease goes after it: recover() finds whatever a killed process leaves. */
 async function writeRow(folder: JobFolder, { row: before, marker }: Found, next: JobRow): Promise<JobRow> {
-  const { job, attempts, notBeforeMs, lease } = next;
+  const { attempts, notBeforeMs, lease } = next;
+  const job = next.job === before.job ? next.job : await folder.results.keep(next.job);
   const { id, scopeId } = job;
   if (job.status === "queued" && before.job.status !== "queued") await folder.enqueue(job, attempts, notBeforeMs);
   if (lease) {
@@ -143,7 +155,7 @@ async function writeRow(folder: JobFolder, { row: before, marker }: Found, next:
   if (job !== before.job) await folder.writeJob(job);
   if (marker !== undefined) await folder.remove(".queue", marker);
   if (!lease && before.lease) await folder.remove(".leases", `${id}.json`);
-  return next;
+  return { ...next, job };
 }
 
 function rowOf(job: Job, lease: Lease | null): JobRow {
@@ -169,20 +181,22 @@ interface Lease extends Pick<Job, "id" | "scopeId"> {
 type Part = ".queue" | ".leases" | ".turns";
 
 /** Reads and writes the files; each is replaced in one step. Whoever writes holds the folder's lock. */
-class JobFolder {
+class JobFolder implements MarkerFiles {
   readonly dir: string;
+  readonly results: FileResults;
   readonly #files: Files;
   #markers = 0;
 
   /** Nothing is made before {@link open}. */
   constructor(dir: string, files: Files) {
     this.dir = dir;
+    this.results = fileResults(`${dir}/.results`, files);
     this.#files = files;
   }
 
   /** Makes the folders that are missing. */
   async open(): Promise<void> {
-    for (const part of ["", "/.queue", "/.leases", "/.turns"]) {
+    for (const part of ["", "/.queue", "/.leases", "/.turns", "/.results"]) {
       await this.#files.makeDir(`${this.dir}${part}`, { recursive: true, mode: 0o700 });
     }
   }
@@ -194,7 +208,7 @@ class JobFolder {
 
   /** Finds a record in any scope. */
   async anywhere(id: string): Promise<Job | null> {
-    for (const scopeId of await this.#scopes()) {
+    for (const scopeId of await this.scopes()) {
       const job = await this.job(id, scopeId);
       if (job) return job;
     }
@@ -204,14 +218,20 @@ class JobFolder {
   /** Reads every record of every scope. */
   async everyJob(): Promise<Job[]> {
     const all: Job[] = [];
-    for (const scopeId of await this.#scopes()) all.push(...await this.jobs(scopeId));
+    for (const scopeId of await this.scopes()) all.push(...await this.jobs(scopeId));
     return all;
   }
 
   /** Reads every record of a scope, the oldest first. */
   async jobs(scopeId?: string): Promise<Job[]> {
-    const isRecord = (name: string): boolean => /^[A-Za-z0-9].*\.json$/.test(name);
-    return (await this.#all<Job>(this.#scopeDir(scopeId), isRecord)).sort(byCreation);
+    const all: Job[] = [];
+    for await (const job of this.each(scopeId)) all.push(job);
+    return all.sort(byCreation);
+  }
+
+  /** Reads the records of a scope one by one, in no order. */
+  each(scopeId?: string): AsyncIterable<Job> {
+    return this.#each<Job>(this.#scopeDir(scopeId), (name) => /^[A-Za-z0-9].*\.json$/.test(name));
   }
 
   /** Writes a record, and the folder of its scope when that is missing. */
@@ -221,32 +241,36 @@ class JobFolder {
     await this.#write(dir, `${job.id}.json`, job);
   }
 
-  /** Removes a record; a missing one is fine. */
-  removeJob(id: string, scopeId?: string): Promise<void> {
-    return this.#files.remove(`${this.#scopeDir(scopeId)}/${id}.json`);
+  /** Removes a record, then its result; missing ones are fine. */
+  async removeJob(id: string, scopeId?: string): Promise<void> {
+    await this.#files.remove(`${this.#scopeDir(scopeId)}/${id}.json`);
+    await this.results.remove(id);
   }
 
   /** Puts a job into the queue, behind those created before it. */
   enqueue({ id, scopeId, agentName, createdAt }: Job, attempts: number, notBeforeMs: number): Promise<void> {
-    const createdMs = String(Date.parse(createdAt)).padStart(15, "0");
-    const name = `${createdMs}-${String(this.#markers++).padStart(9, "0")}-${id}.json`;
+    const name = markerName(Date.parse(createdAt), this.#markers++, id, scopeId);
     const waiting: Waiting = { id, ...(scopeId !== undefined && { scopeId }), agentName, attempts, notBeforeMs };
     return this.write(".queue", name, waiting);
   }
 
-  /** Goes through the markers in order until `pick` returns something. */
-  async firstWaiting<T>(pick: (waiting: Waiting, marker: string) => Promise<T | null>): Promise<T | null> {
-    for (const name of await this.#files.list(`${this.dir}/.queue`)) {
-      const waiting = isTemporary(name) ? null : await this.read<Waiting>(".queue", name);
-      const picked = waiting && await pick(waiting, name);
-      if (picked) return picked;
-    }
-    return null;
+  async markers(): Promise<string[]> {
+    return (await this.#files.list(`${this.dir}/.queue`)).filter((name) => !isTemporary(name));
+  }
+
+  scopeIn(marker: string): Promise<Waiting | null> {
+    return this.read<Waiting>(".queue", marker);
+  }
+
+  running(): Promise<Lease[]> {
+    return this.leases();
   }
 
   /** Reads every lease, also those that have ended. */
-  leases(): Promise<Lease[]> {
-    return this.#all<Lease>(`${this.dir}/.leases`, (name) => !isTemporary(name));
+  async leases(): Promise<Lease[]> {
+    const all: Lease[] = [];
+    for await (const lease of this.#each<Lease>(`${this.dir}/.leases`, (name) => !isTemporary(name))) all.push(lease);
+    return all;
   }
 
   /** Reads a file beside the records, or null. */
@@ -264,7 +288,8 @@ class JobFolder {
     return this.#files.remove(`${this.dir}/${part}/${name}`);
   }
 
-  async #scopes(): Promise<(string | undefined)[]> {
+  /** Every scope that has had a job, and undefined for the jobs without one. */
+  async scopes(): Promise<(string | undefined)[]> {
     const names = await this.#files.list(this.dir);
     return [undefined, ...names.filter((name) => name.startsWith("@")).map((name) => name.slice(1))];
   }
@@ -273,13 +298,11 @@ class JobFolder {
     return scopeId === undefined ? this.dir : `${this.dir}/@${scopeId}`; // No id of a job starts with @.
   }
 
-  async #all<T>(dir: string, isWanted: (name: string) => boolean): Promise<T[]> {
-    const all: T[] = [];
+  async *#each<T>(dir: string, isWanted: (name: string) => boolean): AsyncGenerator<T, void, void> {
     for (const name of (await orNull(this.#files.list(dir)) ?? []).filter(isWanted)) {
       const value = await this.#read<T>(dir, name);
-      if (value !== null) all.push(value);
+      if (value !== null) yield value;
     }
-    return all;
   }
 
   async #read<T>(dir: string, name: string): Promise<T | null> {
@@ -300,12 +323,6 @@ class JobFolder {
     await this.#files.write(`${dir}/.${name}`, `${JSON.stringify(value)}\n`);
     await this.#files.rename(`${dir}/.${name}`, `${dir}/${name}`);
   }
-}
-
-/** Orders records by their creation: ids of one process count up, so of one millisecond the shorter or smaller is older. */
-function byCreation(a: Job, b: Job): number {
-  if (a.createdAt !== b.createdAt) return a.createdAt < b.createdAt ? -1 : 1;
-  return a.id.length - b.id.length || (a.id < b.id ? -1 : 1);
 }
 
 /** Whether a process ended while it wrote this file. */

@@ -20,7 +20,12 @@ export function kept(fields: NewJob, ids: Ids, clock: Now): Job {
 /** Returns a job with fields changed; its address and creation stay. */
 export function updated(job: Job, updates: Partial<Job>): Job {
   const { id, scopeId, createdAt } = job;
-  return plain({ ...job, ...updates, id, createdAt, ...(scopeId !== undefined && { scopeId }) }, scopeId === undefined);
+  const { resultAside: _, ...rest } = job;
+  const before = updates.result === undefined ? job : rest;
+  return plain(
+    { ...before, ...updates, id, createdAt, ...(scopeId !== undefined && { scopeId }) },
+    scopeId === undefined,
+  );
 }
 
 /** Returns a job with the calls of it that wait for a person, or null for a job that does not run. */
@@ -53,7 +58,7 @@ export function isAbandoned(job: Job, { job: { startedAt } }: JobClaim, lostErro
 }
 
 /** Returns a job whose run ended with `outcome` after it had been given up. */
-export function reclaimed({ error: _, ...job }: Job, outcome: JobOutcome, clock: Now): Job {
+export function reclaimed({ error: _, errorCode: _code, ...job }: Job, outcome: JobOutcome, clock: Now): Job {
   return ended(job, outcome, clock);
 }
 

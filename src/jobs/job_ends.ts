@@ -3,9 +3,10 @@
  *
  * @module
  */
+import { HostError } from "../core/errors/host_error.ts";
 import type { Clock } from "../core/ports/ports.ts";
 import type { AgentContext, JobEvents } from "./agent.ts";
-import { emitRunEnd, type RunOutcome } from "./run_agent.ts";
+import { emitRunEnd, eventOutput, type RunOutcome } from "./run_agent.ts";
 import { isFinal, type Job, type JobOutcome } from "./types.ts";
 
 /** When and how often a job is begun again. */
@@ -22,8 +23,9 @@ export function outcomeOf(outcome: RunOutcome, attempt: number, retry: RetryPoli
     const { output: result, usage, toolsUsed } = outcome;
     return { status: "completed", result, usage, toolsUsed };
   }
-  const { error, toolsUsed } = outcome;
-  if (!retry.retryErrors || attempt >= retry.maxAttempts) return { status: "failed", error, toolsUsed };
+  const { error, cause, toolsUsed } = outcome;
+  const code = cause instanceof HostError ? { errorCode: cause.code } : {};
+  if (!retry.retryErrors || attempt >= retry.maxAttempts) return { status: "failed", error, ...code, toolsUsed };
   return { status: "queued", delayMs: retry.retryDelayMs * 2 ** (attempt - 1) };
 }
 
@@ -32,7 +34,8 @@ export function emitJobEnd(job: Job, outcome: RunOutcome, context: AgentContext,
   const { id: jobId, agentName } = job;
   const duration = outcome.durationMs;
   if (outcome.ok) {
-    events?.emit("job:end", { jobId, agentName, output: outcome.output, duration, usage: outcome.usage });
+    const { output, usage } = outcome;
+    events?.emit("job:end", { jobId, agentName, output: eventOutput(output), duration, usage });
   }
   emitRunEnd(context, outcome, events);
   if (!outcome.ok && isFinal(job.status)) {

@@ -1,6 +1,6 @@
 /**
  * One queue over any table of jobs: claims, leases and ends are decided here, and a table only finds and writes rows.
- * Postgres has a queue of its own, because pg-boss keeps its entries.
+ * Postgres has a queue of its own, because its processes change rows at the same time.
  *
  * @module
  */
@@ -17,8 +17,19 @@ import {
   updated,
   waitingFor,
 } from "./job_changes.ts";
+import { openTurns, type ScopeRules, type Turns } from "./fair_turns.ts";
 import { checkAddress, checkName, checkScope } from "./job_names.ts";
-import { type ForgetRequest, isFinal, type Job, type JobBackend, type JobClaim, type JobPage } from "./types.ts";
+import {
+  type ForgetRequest,
+  isFinal,
+  type Job,
+  type JobBackend,
+  type JobClaim,
+  type JobList,
+  type JobPage,
+  type JobPageQuery,
+} from "./types.ts";
+import { piecesFrom, setAside } from "./results_aside.ts";
 
 /** A job with the facts that only its queue needs. */
 export interface JobRow {
@@ -36,10 +47,19 @@ export type RowPlace =
   | { readonly by: "address"; readonly id: string; readonly scopeId: string | undefined }
   /** The job of this id in whichever scope. */
   | { readonly by: "id"; readonly id: string }
-  /** The oldest job that waits for one of the agents and may begin now. */
-  | { readonly by: "turn"; readonly agents: readonly string[]; readonly nowMs: number }
+  /** The oldest job that waits for one of the agents and may begin now, of the scope whose turn it is. */
+  | TurnPlace
   /** The job of a claim, as long as its worker holds it. */
   | { readonly by: "claim"; readonly claim: JobClaim };
+
+/** A place in the queue, found by {@link Turns}. */
+export interface TurnPlace {
+  readonly by: "turn";
+  readonly agents: readonly string[];
+  readonly nowMs: number;
+  readonly turns: Turns;
+  readonly scopes: ScopeRules | undefined;
+}
 
 /** Returns the row that follows, or null to leave it as it is. Runs while no other process changes the table. */
 export type RowStep = (row: JobRow) => JobRow | null;
@@ -49,7 +69,13 @@ export interface JobTable {
   insert(row: JobRow): Promise<unknown>;
   get(id: string, scopeId: string | undefined): Promise<Job | null>;
   list(scopeId: string | undefined, page: JobPage): Promise<Job[]>;
-  /** Changes the row at a place; null when there is none, or `step` leaves it. */
+  /** See {@link JobStore.page}. */
+  page(query: JobPageQuery): Promise<JobList>;
+  /** Returns the job of that id in whichever scope, or null. */
+  find(id: string): Promise<Job | null>;
+  /** Returns a piece of a result that was set aside, counted from 0; null behind the last one. */
+  piece(id: string, part: number): Promise<Uint8Array | null>;
+  /** Changes the row at a place, and sets a long result aside; null when there is none, or `step` leaves it. */
   change(place: RowPlace, step: RowStep): Promise<JobRow | null>;
   /** Changes every row whose lease ended by then, in the order the jobs were created. */
   changeLost(nowMs: number, step: RowStep): Promise<unknown>;
@@ -70,12 +96,13 @@ export function jobsOver(
     return { job, attempts, notBeforeMs, lease: null };
   };
   const jobOf = (row: JobRow | null): Job | null => row && row.job;
+  const turns = openTurns();
   return {
     store: storeOver(table, { clock, ids }),
     queue: {
-      async claim({ worker, agents, leaseMs }) {
+      async claim({ worker, agents, leaseMs, scopes }) {
         const nowMs = clock.now();
-        const row = await table.change({ by: "turn", agents, nowMs }, ({ job, attempts }) => {
+        const row = await table.change({ by: "turn", agents, nowMs, turns, scopes }, ({ job, attempts }) => {
           const lease = { worker, untilMs: nowMs + leaseMs };
           return { job: begun(job, clock), attempts: attempts + 1, notBeforeMs: 0, lease };
         });
@@ -138,7 +165,7 @@ function storeOver(
     async create(fields) {
       const job = kept(fields, ids, clock);
       await table.insert({ job, attempts: 0, notBeforeMs: 0, lease: null });
-      return job;
+      return setAside(job).record;
     },
     async get(id, scopeId) {
       checkAddress(id, scopeId);
@@ -148,6 +175,15 @@ function storeOver(
       checkScope(scopeId);
       return await table.list(scopeId, page);
     },
+    page(query) {
+      checkScope(query.scopeId ?? undefined);
+      return table.page(query);
+    },
+    async find(id) {
+      checkAddress(id);
+      return await table.find(id);
+    },
+    result: (id) => piecesFrom((part) => table.piece(id, part)),
     async update(id, updates) {
       checkAddress(id);
       const row = await table.change({ by: "id", id }, (row) => ({ ...row, job: updated(row.job, updates) }));

@@ -9,7 +9,8 @@ import type { AgentContext, AgentRun, JobEvents, RunRequest, RunResult } from ".
 import type { StreamReader } from "./event_stream.ts";
 import type { PrepareRun } from "./run_agent.ts";
 import type { OpenSchedule, Schedule } from "./schedules.ts";
-import type { Job, JobBackend, JobPage } from "./types.ts";
+import type { ScopeLimit } from "./fair_turns.ts";
+import type { Job, JobBackend, JobList, JobPage } from "./types.ts";
 
 /** How jobs are run and kept. Every field has a default. */
 export interface JobsOptions {
@@ -17,6 +18,13 @@ export interface JobsOptions {
   readonly backend?: JobBackend;
   /** Jobs that run at a time in this process. Default 10. */
   readonly concurrency?: number;
+  /**
+   * Jobs of one scope that run at a time, in all processes of the store together; those without a scope are not counted.
+   * Default: no such bound, but a scope alone leaves one place of each process to others.
+   */
+  readonly maxPerScope?: number;
+  /** Scopes with another share than the others, by their ids. */
+  readonly scopeLimits?: Readonly<Record<string, ScopeLimit>>;
   /** How long a worker may be silent before its jobs are taken from it. Default 15 000. */
   readonly leaseMs?: number;
   /** How often to look for jobs other processes have queued. Default 1 000. */
@@ -39,6 +47,10 @@ export interface JobsOptions {
   readonly keepFinishedMs?: number;
   /** How many finished jobs are kept, of all scopes together: the first that ended go first. Default 100 000. */
   readonly maxFinished?: number;
+  /** Bytes of a result that its record carries; a longer one has `resultAside` there. Default 1 MiB. */
+  readonly inlineResultBytes?: number;
+  /** Bytes that a result may have; a run that answers more fails with `jobs.result_too_large`. Default 64 MiB. */
+  readonly maxResultBytes?: number;
   /** Keeps the platform from ending the program before the work is done, where platforms do that. */
   readonly waitUntil?: (work: Promise<unknown>) => void;
   /** Called when the store fails, and for each turn that a schedule skips. Default: `console.error`. */
@@ -61,6 +73,16 @@ export interface CreateJobsOptions<C extends AgentContext = AgentContext> extend
 export interface JobFilter extends JobPage {
   /** Of which scope; absent: those without one. */
   readonly scopeId?: string;
+  /** Whether records carry results up to `inlineResultBytes`. Default false: `resultAside` stands for each. */
+  readonly results?: boolean;
+}
+
+/** Selects one page of jobs. */
+export interface JobPageFilter extends Omit<JobFilter, "before"> {
+  /** Jobs of every scope, for operators. Default false. */
+  readonly everyScope?: boolean;
+  /** The `next` of the page before; absent for the newest jobs. */
+  readonly cursor?: string;
 }
 
 /** Jobs as a client uses them. Scopes are part of a job's address: leave `scopeId` out for jobs without one. */
@@ -71,6 +93,15 @@ export interface JobsClient {
   start(request: RunRequest): Promise<Job>;
   /** Returns a job. Throws `jobs.unknown`. */
   get(id: string, scopeId?: string): Promise<Job>;
+  /** Returns a job of whichever scope, for operators. Throws `jobs.unknown`. */
+  find(id: string): Promise<Job>;
+  /** Returns the whole result of a job as UTF-8. Throws `jobs.unknown` or `jobs.result_missing`. */
+  result(id: string, scopeId?: string): Promise<ReadableStream<Uint8Array>>;
+  /**
+   * Returns a page of the newest jobs, the oldest of them first; the page that follows has older ones. A page has 100
+   * jobs unless `limit` is given, and fewer when their records come to 4 MiB. Throws `http.cursor_invalid`.
+   */
+  page(filter?: JobPageFilter): Promise<JobList>;
   /** Returns jobs, the oldest first; with a limit the newest of them. Throws `jobs.unknown` for a `before` that is gone. */
   list(filter?: JobFilter): Promise<Job[]>;
   /** Cancels a job and aborts its run. Throws `jobs.unknown` or `jobs.finished`. */

@@ -22,8 +22,9 @@
  * @module
  */
 export { createJobs } from "./create_jobs.ts";
-export type { CreateJobsOptions, JobFilter, Jobs, JobsClient, JobsOptions } from "./jobs.ts";
+export type { CreateJobsOptions, JobFilter, JobPageFilter, Jobs, JobsClient, JobsOptions } from "./jobs.ts";
 export type { AgentAnswer, AgentContext, AgentRun, AgentSteps, JobEvents, RunRequest, RunResult } from "./agent.ts";
+export type { ScopeLimit, ScopeRules } from "./fair_turns.ts";
 export type { PreparedRun, PrepareRun } from "./run_agent.ts";
 export { StreamEvent, type StreamReader } from "./event_stream.ts";
 export type { OpenSchedule, Schedule } from "./schedules.ts";
@@ -33,14 +34,17 @@ export type {
   Job,
   JobBackend,
   JobClaim,
+  JobList,
   JobOutcome,
   JobPage,
+  JobPageQuery,
   JobQueue,
   JobStatus,
   JobStore,
   JobWaiting,
   NewJob,
   RecoveryPolicy,
+  ResultAside,
 } from "./types.ts";
 export { fileJobs, type FileJobsOptions } from "./file_jobs.ts";
 export { memoryJobs, sqliteJobs, type SqliteJobsOptions } from "./sqlite_jobs.ts";

@@ -6,10 +6,12 @@
 import { messageOf } from "../core/errors/host_error.ts";
 import type { TokenUsage } from "../events/types.ts";
 import type { Clock } from "../core/ports/ports.ts";
+import { cutText } from "../core/values/cut_text.ts";
 import { defined } from "../core/values/plain_data.ts";
 import { withSpan } from "../otel/tracing.ts";
 import type { Tracing } from "../otel/types.ts";
 import type { AgentAnswer, AgentContext, AgentRun, JobEvents } from "./agent.ts";
+import { checkSize } from "./results_aside.ts";
 
 /** A run's context and its cleanup. */
 export interface PreparedRun<C extends AgentContext> {
@@ -33,6 +35,8 @@ export interface RunnerPorts<C extends AgentContext> {
   readonly events: JobEvents | null;
   readonly tracing: Tracing | null;
   readonly clock: Clock;
+  /** A run with a longer answer fails with `jobs.result_too_large`. */
+  readonly maxResultBytes: number;
 }
 
 export type RunOutcome =
@@ -42,11 +46,21 @@ export type RunOutcome =
     | { readonly ok: false; readonly error: string; readonly cause: unknown }
   );
 
+/** A longer message is cut: it goes into the record of the job, which stays small. */
+const MAX_ERROR_BYTES = 16 * 1024;
+/** Characters of an answer that an event carries; the result has all of it. */
+const MAX_EVENT_CHARS = 1024 * 1024;
+
+/** Returns an answer as events carry it: a long one cut, because every listener and webhook would hold a copy. */
+export function eventOutput(output: string): string {
+  return output.length <= MAX_EVENT_CHARS ? output : cutText(output, MAX_EVENT_CHARS);
+}
+
 /** Emits `agent:start` and runs an agent. Never rejects. {@link emitRunEnd} emits the end. */
 export async function runAgent<C extends AgentContext>(
   run: AgentRun<C>,
   base: AgentContext,
-  { prepare, events, tracing, clock }: RunnerPorts<C>,
+  { prepare, events, tracing, clock, maxResultBytes }: RunnerPorts<C>,
 ): Promise<RunOutcome> {
   const { agentName, input, jobId } = base;
   const startedMs = clock.monotonic();
@@ -56,13 +70,16 @@ export async function runAgent<C extends AgentContext>(
     const facts = { name: agentName, agent: agentName, session: base.conversationId, ...attributesOf(jobId) };
     const answer = await withSpan(tracing, "run", facts, async () => {
       prepared = await prepare(base);
-      return readAnswer(await run(prepared.context), prepared.usage?.() ?? null);
+      const answer = readAnswer(await run(prepared.context), prepared.usage?.() ?? null);
+      checkSize(answer.output, maxResultBytes);
+      return answer;
     });
     const used = answer.toolsUsed ?? prepared!.toolsUsed();
     return { ok: true, ...answer, toolsUsed: [...used], durationMs: clock.monotonic() - startedMs };
   } catch (cause) {
     const toolsUsed = (prepared as PreparedRun<C> | null)?.toolsUsed() ?? [];
-    return { ok: false, error: messageOf(cause), cause, toolsUsed, durationMs: clock.monotonic() - startedMs };
+    const error = cutText(messageOf(cause), MAX_ERROR_BYTES);
+    return { ok: false, error, cause, toolsUsed, durationMs: clock.monotonic() - startedMs };
   } finally {
     await (prepared as PreparedRun<C> | null)?.close().catch(() => {}); // The run has ended, so a failing cleanup changes nothing.
   }
@@ -73,7 +90,8 @@ export function emitRunEnd(base: AgentContext, outcome: RunOutcome, events: JobE
   const { input } = base;
   const duration = outcome.durationMs;
   if (outcome.ok) {
-    const { output, usage, toolsUsed } = outcome;
+    const { usage, toolsUsed } = outcome;
+    const output = eventOutput(outcome.output);
     events?.emit("agent:end", { ...subjectOf(base), input, output, toolsUsed, usage, duration });
   } else events?.emit("agent:error", { ...subjectOf(base), input, error: outcome.error, duration });
 }

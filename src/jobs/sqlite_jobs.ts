@@ -11,8 +11,10 @@ import type { Clock, Database, DatabaseOpener, Ids, SqlValue, Statement } from "
 import type { ApprovalStore } from "../core/approvals/types.ts";
 import { checkLayout } from "../core/files/database_layout.ts";
 import { groupCommit } from "./group_commit.ts";
+import { CLAIM_SETUP, sqliteTurns } from "./sqlite_claim.ts";
 import { type JobRow, jobsOver, type JobTable, type RowPlace } from "./job_table.ts";
 import { type SqliteAccess, sqliteApprovals } from "./sqlite_approvals.ts";
+import { type SqliteResults, sqliteResults } from "./sqlite_results.ts";
 import type { JobBackend } from "./types.ts";
 
 /** The place of jobs in SQLite; the ports are the system's unless a test hands in its own. */
@@ -52,7 +54,7 @@ export function openSqliteApprovals(
 }
 
 function sqliteTable(path: string, databases: DatabaseOpener): { table: JobTable; access: SqliteAccess } {
-  const { database, sql } = open(path, databases);
+  const { database, sql, results, findTurn, checkStillOurs } = open(path, databases);
   const commit = groupCommit(database);
   const fail = (error: unknown): never => {
     throw asUnavailable(error, path);
@@ -66,25 +68,31 @@ function sqliteTable(path: string, databases: DatabaseOpener): { table: JobTable
       case "id":
         return sql.find.allNumbers([place.id])[0];
       case "turn":
-        return sql.waiting.allNumbers([JSON.stringify(place.agents), place.nowMs])[0];
+        checkStillOurs();
+        return findTurn(place);
       case "claim":
         return sql.held.allNumbers([place.claim.job.id, place.claim.worker, place.claim.attempt])[0];
     }
   };
-  const write = ({ job, attempts, notBeforeMs, lease }: JobRow): void => {
-    const { id, agentName, status } = job;
+  const write = (next: JobRow, before: JobRow): JobRow => {
+    const { attempts, notBeforeMs, lease } = next;
+    const job = results.keep(next.job, before.job);
     const { worker = null, untilMs = null } = lease ?? {};
-    sql.write.run([agentName, status, attempts, notBeforeMs, worker, untilMs, JSON.stringify(job), id]);
+    sql.write.run([job.agentName, job.status, attempts, notBeforeMs, worker, untilMs, JSON.stringify(job), job.id]);
+    return { ...next, job };
   };
   const changed = (found: SqlValue[] | undefined, step: (row: JobRow) => JobRow | null): JobRow | null => {
-    const next = found ? step(rowOf(found)) : null;
-    if (next) write(next);
-    return next;
+    const row = found ? rowOf(found) : null;
+    const next = row && step(row);
+    return next && write(next, row);
   };
 
   const table: JobTable = {
     insert: ({ job }) =>
-      alone(() => sql.create.run([job.id, job.scopeId ?? null, job.agentName, job.status, JSON.stringify(job)])),
+      alone(() => {
+        const { id, scopeId = null, agentName, status } = job;
+        sql.create.run([id, scopeId, agentName, status, JSON.stringify(results.keep(job))]);
+      }),
     get: (id, scopeId) =>
       reading(() => {
         const found = find({ by: "address", id, scopeId });
@@ -96,6 +104,13 @@ function sqliteTable(path: string, databases: DatabaseOpener): { table: JobTable
         const rows = sql.list.allNumbers([...where, Number.isFinite(limit) ? limit : -1]);
         return rows.map(([job]) => JSON.parse(job as string));
       }),
+    page: (query) => reading(() => results.page(query)),
+    find: (id) =>
+      reading(() => {
+        const found = find({ by: "id", id });
+        return found ? rowOf(found).job : null;
+      }),
+    piece: (id, part) => reading(() => results.piece(id, part)),
     change: (place, step) => alone(() => changed(find(place), step)),
     changeLost: (nowMs, step) => alone(() => sql.lost.allNumbers([nowMs]).map((found) => changed(found, step))),
     remove: (id, scopeId) => alone(() => sql.remove.run([id, scopeId ?? null]) === 1),
@@ -121,15 +136,50 @@ function rowOf([job, attempts, notBeforeMs, worker, untilMs]: SqlValue[]): JobRo
   };
 }
 
-function open(path: string, databases: DatabaseOpener): { database: Database; sql: JobStatements } {
+/** An open file; a host of a newer version may change its layout at any time. */
+interface OpenTable {
+  readonly database: Database;
+  readonly sql: JobStatements;
+  readonly results: SqliteResults;
+  readonly findTurn: ReturnType<typeof sqliteTurns>;
+  /** Throws `jobs.layout_newer` once a host has changed the file in a way that this version does not know. */
+  checkStillOurs(): void;
+}
+
+function open(path: string, databases: DatabaseOpener): OpenTable {
   let database: Database | null = null;
   try {
-    database = databases.open(path);
-    checkLayout(database, { file: path, newest: LAYOUT, writable: true, code: "jobs.layout_newer" });
-    return { database, sql: jobStatements(database) };
+    const opened = database = databases.open(path);
+    const layout = { file: path, newest: LAYOUT, writable: true, code: "jobs.layout_newer" } as const;
+    checkLayout(opened, layout);
+    makeTables(opened);
+    const version = opened.prepare("PRAGMA user_version");
+    return {
+      database,
+      sql: jobStatements(opened),
+      results: sqliteResults(opened),
+      findTurn: sqliteTurns(opened, ROW),
+      checkStillOurs: () => Number(version.allNumbers([])[0]![0]) > LAYOUT && checkLayout(opened, layout),
+    };
   } catch (error) {
     database?.close();
     throw asUnavailable(error, path);
+  }
+}
+
+/** Makes what is missing, all of it or nothing; a file that has everything is only read. */
+function makeTables(database: Database): void {
+  for (const sql of ["PRAGMA journal_mode = WAL", "PRAGMA synchronous = FULL"]) database.prepare(sql).all([]);
+  const there = new Set(database.prepare("SELECT name FROM sqlite_schema").all([]).map(([name]) => name));
+  const missing = [...SETUP, ...CLAIM_SETUP].filter((sql) => !there.has(/ IF NOT EXISTS (\w+)/.exec(sql)![1]!));
+  if (missing.length === 0) return;
+  database.run("BEGIN IMMEDIATE");
+  try {
+    for (const sql of missing) database.run(sql);
+    database.run("COMMIT");
+  } catch (error) {
+    if (database.inTransaction) database.run("ROLLBACK");
+    throw error;
   }
 }
 
@@ -142,13 +192,14 @@ function asUnavailable(error: unknown, path: string): HostError {
   });
 }
 
-/** Number of the layout below. */
+/**
+ * The layout that a host must know to use the file. Tables, indexes and columns with a default are added without a new
+ * number, as hosts of earlier versions go on beside them; a change that they would trip over takes the next one.
+ */
 const LAYOUT = 1;
 
 // The record is JSON; what is looked for stands beside it. FULL: a job that was accepted outlives a power cut too.
 const SETUP: readonly string[] = [
-  "PRAGMA journal_mode = WAL",
-  "PRAGMA synchronous = FULL",
   `CREATE TABLE IF NOT EXISTS jobs (
     seq INTEGER PRIMARY KEY,
     id TEXT NOT NULL UNIQUE,
@@ -161,7 +212,6 @@ const SETUP: readonly string[] = [
     lease_until INTEGER,
     job TEXT NOT NULL
   ) STRICT`,
-  "CREATE INDEX IF NOT EXISTS jobs_waiting ON jobs (agent, seq) WHERE status = 'queued'",
   "CREATE INDEX IF NOT EXISTS jobs_leased ON jobs (lease_until) WHERE lease_until IS NOT NULL",
   "CREATE INDEX IF NOT EXISTS jobs_scope ON jobs (scope, seq)",
   `CREATE INDEX IF NOT EXISTS jobs_ended ON jobs (job ->> '$.completedAt')
@@ -183,8 +233,6 @@ const SQL = {
   write: `UPDATE jobs SET agent = ?, status = ?, attempts = ?, not_before = ?, worker = ?, lease_until = ?, job = ?
     WHERE id = ?`,
   remove: "DELETE FROM jobs WHERE id = ? AND scope IS ?",
-  waiting: `SELECT $row FROM jobs WHERE status = 'queued' AND agent IN (SELECT value FROM json_each(?))
-    AND not_before <= ? ORDER BY seq LIMIT 1`,
   held: `SELECT $row FROM jobs WHERE id = ? AND worker = ? AND attempts = ?`,
   lost: `SELECT $row FROM jobs WHERE lease_until <= ? ORDER BY seq`,
   old: `DELETE FROM jobs WHERE seq IN (
@@ -199,9 +247,7 @@ const SQL = {
 /** Every statement, compiled. */
 type JobStatements = Readonly<Record<keyof typeof SQL, Statement>>;
 
-/** Makes the tables, and compiles each statement once. */
 function jobStatements(database: Database): JobStatements {
-  for (const sql of SETUP) database.prepare(sql).all([]);
   const compiled = Object.entries(SQL).map(([name, sql]) => [name, database.prepare(sql.replace("$row", ROW))]);
   return Object.fromEntries(compiled) as JobStatements;
 }

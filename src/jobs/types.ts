@@ -5,6 +5,7 @@
  */
 import type { ApprovalStore } from "../core/approvals/types.ts";
 import type { TokenUsage } from "../events/types.ts";
+import type { ScopeRules } from "./fair_turns.ts";
 
 /** Where a job is in its life. The last three are final. */
 export type JobStatus = "queued" | "running" | "completed" | "failed" | "cancelled";
@@ -23,10 +24,14 @@ export interface Job {
   scopeId?: string;
   /** Queued, running, or one of the final ones. */
   status: JobStatus;
-  /** The agent's answer, once completed. */
+  /** The agent's answer, once completed; absent where `resultAside` stands for it. */
   result?: string;
+  /** Stands for an answer that is not in this record: it is in a list, or too big. */
+  resultAside?: ResultAside;
   /** The reason of the failure, once failed. */
   error?: string;
+  /** Code of the error table, where the run failed with one, such as `jobs.result_too_large`. */
+  errorCode?: string;
   /** Calls of its run that wait for a person; absent when none does. Its lease is kept meanwhile. */
   waiting?: JobWaiting[];
   /** Tokens that the run used. */
@@ -39,6 +44,14 @@ export interface Job {
   startedAt?: string;
   /** When its status became final, ISO 8601. */
   completedAt?: string;
+}
+
+/** Stands for an answer that is kept beside its record: `jobs.result(id)` and `GET /jobs/:id/result` return it whole. */
+export interface ResultAside {
+  /** Always true: the record has no part of the answer. */
+  readonly truncated: true;
+  /** Length of the answer as UTF-8. */
+  readonly bytes: number;
 }
 
 /** A call of a job that waits for a person. */
@@ -66,6 +79,26 @@ export interface JobPage {
   readonly before?: string;
 }
 
+/** Selects one page of records for {@link JobStore.page}. */
+export interface JobPageQuery extends Pick<JobPage, "status" | "agentName"> {
+  /** Only jobs of this scope; null for those without one; absent for those of every scope. */
+  readonly scopeId?: string | null;
+  /** Records at most, from 1; the store says in `next` whether more follow. */
+  readonly limit: number;
+  /** Bytes of records after which the page ends, with the record that reaches them. */
+  readonly maxBytes: number;
+  /** The `next` of the page before, which was in this store's own words. */
+  readonly after?: string;
+}
+
+/** One page of jobs, the newest first. */
+export interface JobList {
+  /** Without results, unless these were asked for. */
+  readonly jobs: readonly Job[];
+  /** Leads to the page that follows, also when jobs are removed meanwhile; null on the last one. */
+  readonly next: string | null;
+}
+
 /**
  * Keeps job records. `scopeId` is part of a job's address: a job of a scope is found in that scope alone, one without a
  * scope without one. Ids and scopes that are not plain names throw `jobs.id_invalid`.
@@ -79,8 +112,17 @@ export interface JobStore {
   list(scopeId?: string, page?: JobPage): Promise<Job[]>;
   /** Changes fields of a job, whatever its scope; id, scope and creation stay. Throws `jobs.unknown`. */
   update(id: string, updates: Partial<Job>): Promise<Job>;
-  /** Removes a job; false when there is none. */
+  /** Removes a job, and its result; false when there is none. */
   delete(id: string, scopeId?: string): Promise<boolean>;
+  /**
+   * Returns one page of records, without reading results. Throws `http.cursor_invalid`. A store without it is asked for
+   * {@link list}, and shows operators only the jobs that have no scope.
+   */
+  page?(query: JobPageQuery): Promise<JobList>;
+  /** Returns the job of that id in whichever scope, or null. A store without it has none to show to operators. */
+  find?(id: string): Promise<Job | null>;
+  /** Reads the result of a record with `resultAside`, as UTF-8, piece by piece; null when there is none. */
+  result?(id: string): Promise<AsyncIterable<Uint8Array> | null>;
 }
 
 /** A job one worker may run, until its lease ends. */
@@ -101,12 +143,19 @@ export interface ClaimRequest {
   readonly agents: readonly string[];
   /** Length of the lease: the longest time between two heartbeats. */
   readonly leaseMs: number;
+  /** The share of each scope. Absent: only the order is fair. */
+  readonly scopes?: ScopeRules;
 }
 
 /** How a run ended; `queued` begins the job again after a delay. */
 export type JobOutcome =
   | { readonly status: "completed"; readonly result: string; readonly usage: TokenUsage; readonly toolsUsed: string[] }
-  | { readonly status: "failed"; readonly error: string; readonly toolsUsed?: string[] }
+  | {
+    readonly status: "failed";
+    readonly error: string;
+    readonly errorCode?: string;
+    readonly toolsUsed?: string[];
+  }
   | { readonly status: "queued"; readonly delayMs: number };
 
 /** How to go on with jobs whose worker is gone. */
@@ -129,7 +178,10 @@ export interface ForgetRequest {
 
 /** Shares jobs among workers: each job is run by one at a time, and one whose worker is gone is found. */
 export interface JobQueue {
-  /** Hands the oldest waiting job of the agents to a worker, now running under a lease. Null when none waits. */
+  /**
+   * Hands a waiting job of the agents to a worker, now running under a lease: of each scope in turn, the oldest first.
+   * Null when none waits, or when each that waits belongs to a scope that runs as many as it may.
+   */
   claim(request: ClaimRequest): Promise<JobClaim | null>;
   /** Renews a lease. False when the worker no longer has it: the job was cancelled, or given to another. */
   heartbeat(claim: JobClaim, leaseMs: number): Promise<boolean>;

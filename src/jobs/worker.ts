@@ -4,11 +4,14 @@
  *
  * @module
  */
-import { HostError } from "../core/errors/host_error.ts";
+import { HostError, messageOf } from "../core/errors/host_error.ts";
+import { cutText } from "../core/values/cut_text.ts";
 import { withSpan } from "../otel/tracing.ts";
 import type { AgentContext, AgentRun } from "./agent.ts";
+import type { ScopeRules } from "./fair_turns.ts";
 import { emitFailed, emitJobEnd, outcomeOf, type RetryPolicy } from "./job_ends.ts";
 import type { JobStreams } from "./job_streams.ts";
+import { withinBytes, withResult } from "./results_aside.ts";
 import { runAgent, type RunnerPorts, type RunOutcome } from "./run_agent.ts";
 import { isFinal, type Job, type JobBackend, type JobClaim, type JobOutcome, type JobQueue } from "./types.ts";
 
@@ -23,11 +26,16 @@ interface WorkerOptions<C extends AgentContext> extends RunnerPorts<C> {
   readonly streams: JobStreams;
   /** Most jobs that run at a time. */
   readonly concurrency: number;
+  readonly scopes: ScopeRules;
+  /** Whether a scope that has no bound of its own leaves the last place of this process to others. */
+  readonly leavesPlace: boolean;
   /** Length of a lease; it is renewed three times in that span. */
   readonly leaseMs: number;
   /** Time between two looks for jobs that other processes have queued. */
   readonly pollMs: number;
   readonly retry: RetryPolicy;
+  /** Bytes of a result that the end of a stream carries. */
+  readonly inlineBytes: number;
   /** Resolves when `job:start` was emitted for every job that is being started here; null when there is none. */
   readonly announced: () => Promise<unknown> | null;
   /** Called when the store fails; the worker tries again. */
@@ -39,12 +47,17 @@ interface Running {
   readonly abort: AbortController;
   heldUntilMs: number;
   isRenewing: boolean;
+  /** Number of heartbeats that the store has taken. */
+  beats: number;
   /** Set when the claim was ended from outside: the run's answer no longer counts. */
   isReleased: boolean;
 }
 
 const LOST = "The process that ran the job ended, or could not say that it lives";
 const STOPPED = "The host stopped while the job ran";
+
+/** Times that a store may refuse an answer while it takes heartbeats. */
+const MAX_REFUSALS = 3;
 
 /** One process's share of the work. */
 export class Worker<C extends AgentContext> {
@@ -102,8 +115,9 @@ export class Worker<C extends AgentContext> {
     this.#cancelPoll();
     while (this.#isPoked && !this.#isStopped) {
       this.#isPoked = false;
-      // One claim finds out whether anything waits; then all free places claim at once, which a store may commit together.
-      while (await this.#take()) await Promise.all(Array.from({ length: this.#room }, () => this.#take()));
+      // One claim finds out whether anything waits; then the free places claim at once, which a store may commit together.
+      // The last place is claimed when it is known who has the others.
+      while (await this.#take()) await Promise.all(Array.from({ length: this.#room - 1 }, () => this.#take()));
     }
   }
 
@@ -113,13 +127,21 @@ export class Worker<C extends AgentContext> {
     return this.#isStopped || runs.size === 0 ? 0 : concurrency - this.#running.size;
   }
 
+  /** The rules of the next claim: for the last place, without the scope that has all the others. */
+  get #scopes(): ScopeRules {
+    const { scopes, leavesPlace } = this.#options;
+    const [scopeId, ...others] = new Set([...this.#running].map(({ claim }) => claim.job.scopeId));
+    if (!leavesPlace || this.#room > 1 || scopeId === undefined || others.length > 0) return scopes;
+    return { ...scopes, limits: { [scopeId]: { max: 0 }, ...scopes.limits } };
+  }
+
   /** Takes a job and begins it. False when there is none, or no room for it. */
   async #take(): Promise<boolean> {
     const { backend: { queue }, runs, name: worker, leaseMs, clock, onProblem } = this.#options;
     if (this.#room <= 0) return false;
     const heldUntilMs = clock.now() + leaseMs; // At least: the lease begins no earlier.
     try {
-      const claim = await queue.claim({ worker, agents: [...runs.keys()], leaseMs });
+      const claim = await queue.claim({ worker, agents: [...runs.keys()], leaseMs, scopes: this.#scopes });
       if (claim) this.#begin(claim, heldUntilMs);
       return claim !== null;
     } catch (error) {
@@ -137,7 +159,14 @@ export class Worker<C extends AgentContext> {
   }
 
   #begin(claim: JobClaim, heldUntilMs: number): void {
-    const running = { claim, abort: new AbortController(), heldUntilMs, isRenewing: false, isReleased: false };
+    const running = {
+      claim,
+      abort: new AbortController(),
+      heldUntilMs,
+      isRenewing: false,
+      beats: 0,
+      isReleased: false,
+    };
     this.#running.add(running);
     const work = this.#run(running).catch(this.#options.onProblem).finally(() => {
       this.#running.delete(running);
@@ -172,29 +201,47 @@ export class Worker<C extends AgentContext> {
     const job = await this.#release(running, next) ?? (wasAborted ? null : await this.#reclaim(running, next));
     if (running.isReleased) return;
     if (!job) return await this.#gone(running);
-    emitJobEnd(job, outcome, context, this.#options.events);
-    this.#options.streams.end(job);
+    const { events, clock, streams, inlineBytes } = this.#options;
+    if (outcome.ok && job.status === "failed") emitFailed(job, events, clock); // Its answer could not be kept.
+    else emitJobEnd(job, outcome, context, events);
+    streams.end(withinBytes(outcome.ok && job.resultAside ? withResult(job, outcome.output) : job, inlineBytes));
   }
 
   /** Ends the claim. */
   #release(running: Running, outcome: JobOutcome): Promise<Job | null> {
-    return this.#stored(running, (queue) => queue.release(running.claim, outcome));
+    return this.#stored(running, outcome, (queue, given) => queue.release(running.claim, given));
   }
 
   /** Keeps the answer of a run whose lease ran out while the store was away, unless another worker has the job. */
   async #reclaim(running: Running, outcome: JobOutcome): Promise<Job | null> {
     if (outcome.status !== "completed" || running.isReleased || this.#isStopped) return null;
-    return await this.#stored(running, async (queue) => await queue.reclaim?.(running.claim, outcome, LOST) ?? null);
+    return await this.#stored(running, outcome, async (queue, given) => {
+      return await queue.reclaim?.(running.claim, given, LOST) ?? null;
+    });
   }
 
-  /** Asks the queue; a store that is away is asked again: the answer of an agent is not thrown away. */
-  async #stored(running: Running, ask: (queue: JobQueue) => Promise<Job | null>): Promise<Job | null> {
+  /**
+   * Hands an outcome to the queue; a store that is away is asked again, because the answer of an agent is not thrown away.
+   * A store that takes heartbeats and yet refuses the answer will never take it: then the job fails.
+   */
+  async #stored(
+    running: Running,
+    outcome: JobOutcome,
+    ask: (queue: JobQueue, outcome: JobOutcome) => Promise<Job | null>,
+  ): Promise<Job | null> {
     const { backend: { queue }, onProblem, clock, pollMs } = this.#options;
-    for (;;) {
+    let given = outcome;
+    let beatsBefore = Infinity;
+    for (let refusals = 1;; refusals++) {
       try {
-        return await ask(queue);
+        return await ask(queue, given);
       } catch (error) {
         onProblem(error);
+        beatsBefore = Math.min(beatsBefore, running.beats);
+        if (given === outcome && refusals >= MAX_REFUSALS && running.beats > beatsBefore) {
+          given = notKept(outcome, error);
+          if (given !== outcome) continue;
+        }
       }
       if (this.#isStopped || running.isReleased) return null;
       await new Promise<void>((resolve) => clock.after(pollMs, resolve));
@@ -228,6 +275,7 @@ export class Worker<C extends AgentContext> {
       running.isRenewing = true;
       try {
         isLost = !await queue.heartbeat(running.claim, leaseMs);
+        running.beats++;
         if (!isLost) running.heldUntilMs = nowMs + leaseMs;
       } catch (error) {
         onProblem(error);
@@ -276,6 +324,13 @@ export class Worker<C extends AgentContext> {
     ]);
     cancel();
   }
+}
+
+/** The outcome of a run whose answer the store refuses. */
+function notKept(outcome: JobOutcome, error: unknown): JobOutcome {
+  if (outcome.status !== "completed") return outcome;
+  const message = `The answer could not be kept: ${cutText(messageOf(error), 1000)}`;
+  return { status: "failed", error: message, errorCode: "jobs.result_not_kept", toolsUsed: outcome.toolsUsed };
 }
 
 function contextOf({ id: jobId, agentName, input, conversationId, scopeId }: Job, attempt: number) {

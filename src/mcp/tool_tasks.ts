@@ -108,7 +108,10 @@ function openTasks(host: Host, agent: string, run: RunTask): ToolTasks {
     const { items } = await host.approvals.list({ state: "waiting", limit: MAX_ASKED });
     return items.filter(({ sessionId }) => sessionId === conversationId);
   };
-  const taskOf = async (job: Job): Promise<ToolTask> => {
+  const taskOf = async (listed: Job): Promise<ToolTask> => {
+    const { resultAside, ...record } = listed;
+    const result = resultAside && await new Response(await host.jobs.result(listed.id)).text();
+    const job = result === undefined ? listed : { ...record, result };
     const message = isFinal(job.status) ? undefined : messages.get(job.id);
     const isAsking = (await askedOf(job)).length > 0;
     return { ...readTask(job, isAsking), ...(message !== undefined && { message }) };

@@ -138,10 +138,23 @@ export interface ExecResult<Row = Record<string, unknown>> {
 /** Values for a statement's parameters: in order, or by name. */
 export type SqlParams = readonly unknown[] | Readonly<Record<string, unknown>>;
 
+/**
+ * A statement that the host knows by a short name, so that its text is sent and read once. It is prepared with its first
+ * use, and again when the host has forgotten it: after a change of the plugin's tables.
+ */
+export interface PreparedStatement {
+  /** The SQL it was made of. */
+  readonly sql: string;
+  /** Runs it as {@link PluginStorage.query} does. */
+  query<Row = Record<string, unknown>>(params?: SqlParams): Promise<QueryResult<Row>>;
+  /** Runs it as {@link PluginStorage.exec} does. */
+  exec<Row = Record<string, unknown>>(params?: SqlParams): Promise<ExecResult<Row>>;
+}
+
 /** One statement of a batch. */
 export interface BatchStatement {
-  /** One SQL statement, without others behind it. */
-  readonly sql: string;
+  /** One SQL statement, without others behind it; or one that was prepared. */
+  readonly sql: string | PreparedStatement;
   /** Values for its parameters. */
   readonly params?: SqlParams;
 }
@@ -157,6 +170,8 @@ export interface PluginStorage {
   exec<Row = Record<string, unknown>>(sql: string, params?: SqlParams): Promise<ExecResult<Row>>;
   /** Runs statements in one transaction: all of them, or none. */
   batch(statements: readonly BatchStatement[]): Promise<{ readonly results: ExecResult[] }>;
+  /** Returns a statement for many calls. Nothing is sent before its first use, which reports a slip in the SQL. */
+  prepare(sql: string): PreparedStatement;
   /** Lists the plugin's tables and views. */
   schema(): Promise<{ readonly tables: string[]; readonly views: string[] }>;
 }
@@ -256,6 +271,36 @@ interface Transport {
   end(code: number): void;
 }
 
+type AskPrepared = (method: string, self: Prepared, params: () => object) => Promise<unknown>;
+
+class Prepared implements PreparedStatement {
+  readonly sql: string;
+  /** Name that the host gave it; undefined until it is prepared. */
+  handle: string | undefined;
+  readonly #ask: AskPrepared;
+
+  constructor(sql: string, ask: AskPrepared) {
+    this.sql = sql;
+    this.#ask = ask;
+  }
+
+  query<Row>(params: SqlParams = []): Promise<QueryResult<Row>> {
+    return this.#run("kaged.storage.query", params) as Promise<QueryResult<Row>>;
+  }
+
+  exec<Row>(params: SqlParams = []): Promise<ExecResult<Row>> {
+    return this.#run("kaged.storage.exec", params) as Promise<ExecResult<Row>>;
+  }
+
+  #run(method: string, params: SqlParams): Promise<unknown> {
+    return this.#ask(method, this, () => ({ statement: this.handle, params }));
+  }
+}
+
+function batchStatement({ sql, params }: BatchStatement): object {
+  return sql instanceof Prepared ? { statement: sql.handle, params } : { sql, params };
+}
+
 class WirePlugin implements Plugin {
   readonly log: PluginLog;
   readonly storage: PluginStorage = {
@@ -263,7 +308,12 @@ class WirePlugin implements Plugin {
       this.#ask("kaged.storage.query", { sql, params }) as Promise<QueryResult<Row>>,
     exec: <Row>(sql: string, params: SqlParams = []) =>
       this.#ask("kaged.storage.exec", { sql, params }) as Promise<ExecResult<Row>>,
-    batch: (statements) => this.#ask("kaged.storage.batch", { statements }) as Promise<{ results: ExecResult[] }>,
+    batch: (statements) => {
+      const prepared = statements.flatMap(({ sql }) => sql instanceof Prepared ? [sql] : []);
+      const params = (): object => ({ statements: statements.map(batchStatement) });
+      return this.#askPrepared("kaged.storage.batch", prepared, params) as Promise<{ results: ExecResult[] }>;
+    },
+    prepare: (sql) => new Prepared(sql, (method, self, params) => this.#askPrepared(method, [self], params)),
     schema: () => this.#ask("kaged.storage.schema", {}) as Promise<{ tables: string[]; views: string[] }>,
   };
 
@@ -479,6 +529,23 @@ class WirePlugin implements Plugin {
       this.#sendWhenReady(line({ id, method, params }));
       this.#asked.set(id, { resolve, reject });
     });
+  }
+
+  /** Asks with prepared statements. The host runs nothing where it knows one of them no longer: they are prepared again. */
+  async #askPrepared(method: string, statements: readonly Prepared[], params: () => object): Promise<unknown> {
+    for (let isFirst = true;; isFirst = false) {
+      for (const each of statements) {
+        each.handle ??=
+          (await this.#ask("kaged.storage.prepare", { sql: each.sql }) as { statement: string }).statement;
+      }
+      try {
+        return await this.#ask(method, params());
+      } catch (error) {
+        const { data } = error as PluginError;
+        if (!isFirst || !isRecord(data) || data.code !== "storage.statement_unknown") throw error;
+        for (const each of statements) each.handle = undefined;
+      }
+    }
   }
 
   #settle(id: Id, { result, error }: Record<string, unknown>): void {

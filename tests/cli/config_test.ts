@@ -52,7 +52,7 @@ test("config names the setting that was meant, and every slip in a file that a p
       ["plugin_limits.<plugin>.pids", /^Did you mean|^Settings/],
       [
         "secret",
-        /^Settings: log_level, limits\.memory_mb, .*http\.calls_per_second, http\.trust_user_header, audit\.retention_days, audit\.min_free_mb, approvals\.destructive, .*$/,
+        /^Settings: log_level, limits\.memory_mb, .*http\.calls_per_second, http\.trust_user_header, audit\.retention_days, audit\.min_free_mb, plugins\.start, plugins\.idle_stop_sec, approvals\.destructive, .*$/,
       ],
     ] as const
   ) {

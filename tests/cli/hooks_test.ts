@@ -69,6 +69,17 @@ test("N-038 kaged hooks list shows hooks of other agents, and names each that do
   assert.deepEqual(left_out.map(({ id }: { id: string }) => id), [".cursor/hooks.json:beforeTabFileRead"]);
 });
 
+test("N-038 kaged hooks list and trust show the rule that a call must fit", async (t) => {
+  const { repo, kaged } = await setUp(t);
+  const hook = { type: "command", command: "./push.sh", if: "Bash(git push *)" };
+  await repo.write(
+    ".claude/settings.json",
+    JSON.stringify({ hooks: { PreToolUse: [{ matcher: "Bash", hooks: [hook] }] } }),
+  );
+  assert.match((await kaged(["list"])).stdout, /600 s, matches Bash, if Bash\(git push \*\) {2}not trusted/);
+  assert.match((await kaged(["trust"])).stdout, /that matches Bash if it fits Bash\(git push \*\), for at most 600 s/);
+});
+
 test("N-038 a file of the home is listed, asks to be trusted only by its name, and its trust ends by its name", async (t) => {
   const { repo, kaged } = await setUp(t);
   const hooks = { PreToolUse: [{ hooks: [{ type: "command", command: "true" }] }] };

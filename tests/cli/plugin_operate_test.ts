@@ -65,6 +65,29 @@ test("K-051 enable and disable reach a running host through its socket, and stay
   assert.deepEqual((await later.start()).running, []);
 });
 
+test("kaged plugin list and info show a plugin that rests; enable and disable start none", async (t) => {
+  const { dir, kaged, host: open } = await ground(t);
+  assert.equal((await kaged(...INSTALL)).code, 0);
+  await writeFile(
+    join(dir, "music/project.yaml"),
+    "primary:\n  plugins:\n    e: { package: '@test/echo', start: on_demand }\n",
+  );
+  await using host = await open();
+  await host.start();
+  const spawned: string[] = [];
+  host.onAudit(({ type, instance }) => type === "plugin.spawned" && spawned.push(instance));
+  await kaged("plugin", "enable", "echo");
+  const { plugins: [row] } = JSON.parse((await kaged("plugin", "list", "--json")).stdout);
+  assert.equal(row.status, "resting");
+  const { stdout } = await kaged("plugin", "info", "echo");
+  assert.ok(stdout.includes("  runs when called: echo@music/primary, resting, project music"), stdout);
+  assert.deepEqual(spawned, []);
+  await host.callMethod("echo", "echo.pid");
+  assert.deepEqual(spawned, ["echo@music/primary"]);
+  await kaged("plugin", "disable", "echo");
+  assert.equal(host.plugins()[0]?.state, "disabled");
+});
+
 test("kaged plugin list and info show a plugin that a running host refuses, installed or not, with the reason", async (t) => {
   const { dir, home, kaged } = await ground(t);
   await kaged(...INSTALL);

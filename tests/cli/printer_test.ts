@@ -78,8 +78,8 @@ test("nothing of the host prints but through the printer, the questions and the 
     "src/cli/terminal.ts",
     "src/sdk/mod.ts",
   ]);
-  // Lines whose bytes count, as those of a chain do; on a terminal they are made printable too.
-  assert.deepEqual(await found(/\.exact\(/), ["src/cli/commands/audit_export.ts"]);
+  // Texts whose bytes count, as those of a chain and of a result do; on a terminal they are made printable too.
+  assert.deepEqual(await found(/\.exact\(/), ["src/cli/commands/audit_export.ts", "src/cli/commands/jobs.ts"]);
   // A document has lines without a margin, so it may hold nothing but the command's own text, or the result itself.
   assert.deepEqual(await found(/\.document\(/), ["src/cli/commands/hooks_convert.ts", "src/cli/main.ts"]);
 });

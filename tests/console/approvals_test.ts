@@ -298,7 +298,7 @@ test("N-027 a job that waits for a person says so, and leads to the request", as
   await using browser = await testBrowser();
   const page = await browser.open(project, "jobs", NARROW);
   const { id } = await host.jobs.start({ agentName: "primary", input: "Write to the pilots" });
-  const job = page.getByRole("listitem").filter({ hasText: "Write to the pilots" });
+  const job = page.getByRole("row").filter({ hasText: "Write to the pilots" });
   await job.getByText("Waiting for approval of").waitFor();
   await job.getByRole("link", { name: "mail.send" }).click();
   await card(page).getByText("pilots", { exact: true }).waitFor();

@@ -141,7 +141,7 @@ test("jobs are listed with their events, and can be cancelled", async (t) => {
     return new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
   });
   const { id } = await host.jobs.start({ agentName: "primary", input: "Sum up the <b>tides</b>" });
-  const job = page.getByRole("listitem").filter({ hasText: "Sum up the <b>tides</b>" });
+  const job = page.getByRole("row").filter({ hasText: "Sum up the <b>tides</b>" });
   await job.getByText("running").waitFor();
   await job.getByText("Events", { exact: true }).click();
   await job.getByText("reading the tide table").waitFor();

@@ -17,7 +17,7 @@ test("the request in docs/storage.md moves what it says", async () => {
   world.exec("p", "CREATE TABLE accounts(id INTEGER PRIMARY KEY, cents)");
   world.exec("p", "INSERT INTO accounts VALUES (1, 1000), (2, 0)");
   const { method, params } = JSON.parse(await guideBlock("docs/storage.md", "json"));
-  const { operation } = parseStorageRequest(method, params, 10);
+  const operation = parseStorageRequest(method, params, { maxBatch: 10, sqlOfHandle: () => "" });
   assert.ok(operation.op === "batch");
   world.engine.batch("p", operation.statements);
   assert.deepEqual(world.rows("p", "SELECT cents FROM accounts"), [[500], [500]]);

@@ -261,8 +261,9 @@ test("an option that cannot have its value is refused with its name: a level, a 
 // Finding 18: nobody knew when to come back from a 503.
 test("a database that cannot be reached is a 503 that says when to try again", async () => {
   await using made = await stage();
-  const list = () => Promise.reject(new HostError("jobs.store_unavailable", "The jobs database cannot be used"));
-  const routes = http.jobRoutes({ jobs: Object.create(made.jobs, { list: { value: list } }), clock: made.clock });
+  const value = () => Promise.reject(new HostError("jobs.store_unavailable", "The jobs database cannot be used"));
+  const jobs = Object.create(made.jobs, { list: { value }, page: { value } });
+  const routes = http.jobRoutes({ jobs, clock: made.clock });
   const { status, headers } = await routes.fetch(new Request("http://localhost/jobs"));
   assert.deepEqual([status, headers.get("retry-after")], [503, "1"]);
 });

@@ -39,10 +39,10 @@ test("K-046 start() reports what fails and what is missing, and starts the rest"
 
 test("start() a second time starts what is down and registers nothing twice", async () => {
   await using h = await hosted({ primary: { good: {} }, fixtures: { "@test/good": "echo" } });
-  assert.deepEqual(await h.host.start(), { running: ["echo@music/primary"], failed: [], pending: [] });
+  assert.deepEqual(await h.host.start(), { running: ["echo@music/primary"], resting: [], failed: [], pending: [] });
   await h.host.stop();
   assert.equal(h.host.plugins()[0]?.state, "stopped");
-  assert.deepEqual(await h.host.start(), { running: ["echo@music/primary"], failed: [], pending: [] });
+  assert.deepEqual(await h.host.start(), { running: ["echo@music/primary"], resting: [], failed: [], pending: [] });
   assert.equal(h.all("plugin.spawned").length, 2);
 });
 

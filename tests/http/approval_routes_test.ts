@@ -106,9 +106,9 @@ test("requests that are not there, and queries that make no sense, are refused",
   await using s = await served(asking());
   assert.deepEqual(failed(await s.ask(`${PATH}/apr_none`)), [404, "approval.unknown"]);
   assert.deepEqual(failed(await answer(s, "apr_none", { decision: "allow" })), [404, "approval.unknown"]);
-  assert.deepEqual(failed(await s.ask(`${PATH}?cursor=apr_none`)), [404, "approval.unknown"]);
+  assert.deepEqual(failed(await s.ask(`${PATH}?cursor=apr_none`)), [400, "http.cursor_invalid"]);
   assert.deepEqual(failed(await s.ask(`${PATH}/answers/ans_none`, { method: "DELETE" })), [404, "approval.unknown"]);
-  assert.deepEqual(failed(await s.ask(`${PATH}/answers?cursor=00`)), [410, "http.cursor_gone"]);
+  assert.deepEqual(failed(await s.ask(`${PATH}/answers?cursor=00`)), [400, "http.cursor_invalid"]);
   for (const query of ["state=open", "limit=0", "cursor=../x", "page=2"]) {
     assert.deepEqual(failed(await s.ask(`${PATH}?${query}`)), [400, "http.input_invalid"], query);
   }

@@ -12,6 +12,7 @@ const PATHS = {
   "/api/jobs": ["get"],
   "/api/jobs/{id}": ["delete", "get"],
   "/api/jobs/{id}/cancel": ["post"],
+  "/api/jobs/{id}/result": ["get"],
   "/api/jobs/{id}/stream": ["get"],
 };
 
@@ -43,7 +44,8 @@ function checkDocument({ paths }: Document): void {
   assert.ok(["id", "agentName", "status", "result"].every((name) => name in properties));
   assert.ok(job.responses["404"]!.content!["application/problem+json"]!.schema);
   const list = paths["/api/jobs"]!["get"]!;
-  assert.deepEqual(list.parameters?.map(({ name }) => name).sort(), ["agentName", "cursor", "limit", "status"]);
+  const names = ["agentName", "cursor", "fields", "limit", "scope", "status"];
+  assert.deepEqual(list.parameters?.map(({ name }) => name).sort(), names);
   const run = paths["/api/agents/{agent}"]!["post"]!;
   assert.ok(run.requestBody && run.responses["202"]);
   assert.doesNotMatch(JSON.stringify(found), /#\/components/, "no reference leads into a document that is not there");

@@ -89,7 +89,9 @@ for (const [way, mount] of Object.entries(ways)) {
     ]);
     assert.deepEqual(await (await ask(`GET /jobs/${jobId}`)).json(), job);
     const completed = await (await ask("GET /jobs?status=completed&agentName=primary")).json();
-    assert.deepEqual(completed, { jobs: [job], next: null });
+    const { result, ...listed } = job;
+    assert.deepEqual(completed, { jobs: [{ ...listed, resultAside: { truncated: true, bytes: 2 } }], next: null });
+    assert.equal(await (await ask(`GET /jobs/${jobId}/result`)).text(), result);
     assert.deepEqual(await (await ask("GET /jobs?status=failed")).json(), { jobs: [], next: null });
 
     const { jobId: second } = await (await ask("POST /agents/primary?async=true", { input: "x" })).json();
@@ -253,6 +255,7 @@ test("T-010 each caller sees the jobs of its own scope alone", async () => {
   const denied = [
     `GET /jobs/${jobId}`,
     `GET /jobs/${jobId}/stream`,
+    `GET /jobs/${jobId}/result`,
     `POST /jobs/${jobId}/cancel`,
     `DELETE /jobs/${jobId}`,
   ];
@@ -282,7 +285,9 @@ test("T-008 bad requests are answered with the mistake", async () => {
     ["GET /jobs?limit=0", undefined, [400, "http.input_invalid"]],
     ["GET /jobs?limit=1001", undefined, [400, "http.input_invalid"]],
     ["GET /jobs?limit=1&limit=2", undefined, [400, "http.input_invalid"]],
-    ["GET /jobs?cursor=job_none", undefined, [404, "jobs.unknown"]],
+    ["GET /jobs?cursor=job_none", undefined, [400, "http.cursor_invalid"]],
+    ["GET /jobs?fields=secret", undefined, [400, "http.input_invalid"]],
+    ["GET /jobs?scope=acme", undefined, [403, "jobs.scope_refused"]],
     ["GET /jobs?more=1", undefined, [400, "http.input_invalid"]],
     ["GET /jobs/job_1?more=1", undefined, [400, "http.input_invalid"]],
     ["GET /jobs/..%2Fsecret", undefined, [400, "http.input_invalid"]],

@@ -68,10 +68,14 @@ test("T-011 /openapi.json describes agents' runs and their jobs, with every stat
   assert.ok(["200", "204", "404"].every((status) => statuses("/jobs/{id}/stream", "get").includes(status)));
   assert.ok(["200", "404", "409"].every((status) => statuses("/jobs/{id}", "delete").includes(status)));
   const { parameters, responses } = DOCUMENT.paths["/api/v1/jobs"].get;
-  assert.deepEqual(parameters.map(({ name }: { name: string }) => name), ["status", "agentName", "limit", "cursor"]);
+  const names = ["status", "agentName", "scope", "fields", "limit", "cursor"];
+  assert.deepEqual(parameters.map(({ name }: { name: string }) => name), names);
   const page = followed(responses["200"].content["application/json"].schema) as {
     properties: { jobs: { items: Json } };
   };
   const job = followed(page.properties.jobs.items) as Json;
-  assert.deepEqual(job.required, ["id", "agentName", "input", "conversationId", "status", "createdAt"]);
+  assert.deepEqual([job.required, "resultAside" in (job.properties as Json)], [["id"], true]);
+  const one = followed(DOCUMENT.paths["/api/v1/jobs/{id}"].get.responses["200"].content["application/json"].schema);
+  const required = ["id", "agentName", "input", "conversationId", "status", "createdAt"];
+  assert.deepEqual((one as Json).required, required);
 });

@@ -70,7 +70,7 @@ test("a page's limit goes from 1 to 1000, and a cursor that is none is refused",
     assert.equal((await s.ask(`/api/v1/plugins?limit=${limit}`)).status, 400, limit);
   }
   const { status, body } = await s.ask("/api/v1/agents?cursor=00");
-  assert.deepEqual([status, body.code], [410, "http.cursor_gone"]);
+  assert.deepEqual([status, body.code], [400, "http.cursor_invalid"]);
 });
 
 test("log lines are walked from the newest page to the oldest", async (t) => {

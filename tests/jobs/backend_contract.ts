@@ -4,6 +4,7 @@
  * @module
  */
 import assert from "node:assert/strict";
+import { resultsContract } from "./results_contract.ts";
 import type { Job, JobBackend, JobClaim, JobOutcome, JobPage, NewJob } from "../../src/jobs/types.ts";
 
 /** A fresh backend under test. */
@@ -35,6 +36,7 @@ const must = async <T>(asked: Promise<T | null>): Promise<T> => {
 };
 
 export const contract: readonly Case[] = [
+  ...resultsContract,
   {
     name: "T-006 T-007 a created job has an id and a time, and is found as it was given",
     async run({ backend: { store } }) {

@@ -12,6 +12,7 @@ import { createFakeClock, type FakeClock } from "../support/fake_clock.ts";
 import { scratchDir } from "../support/scratch_dir.ts";
 import { approvalsContract } from "./approvals_contract.ts";
 import { contract } from "./backend_contract.ts";
+import { fairContract } from "./fair_contract.ts";
 
 const runtime = await detectRuntime();
 const { files, databases, ids } = runtime;
@@ -24,8 +25,8 @@ const kinds: Record<string, (t: TestContext, clock: FakeClock) => JobBackend | P
 };
 
 for (const [kind, open] of Object.entries(kinds)) {
-  for (const { name, run } of contract) {
-    const [, requirement, promise] = /^((?:T-\S+ )+)(.*)$/.exec(name)!;
+  for (const { name, run } of [...contract, ...fairContract]) {
+    const [, requirement, promise] = /^((?:[TN]-\S+ )+)(.*)$/.exec(name)!;
     test(`${requirement}${kind}: ${promise}`, async (t) => {
       const clock = createFakeClock();
       const backend = await open(t, clock);

@@ -395,7 +395,12 @@ test("T-008 jobs that were stopped take nothing more: no start, run, reader or s
 });
 
 test("T-008 settings with which nothing would run are refused", async () => {
-  for (const bad of [{ concurrency: 0 }, { leaseMs: -1 }, { pollMs: NaN }, { maxAttempts: 0 }, { maxFinished: -1 }]) {
+  const scoped = [{ max: -1 }, { max: 1.5 }, { weight: 0 }, { weight: Infinity }].map((acme) => ({
+    scopeLimits: { acme },
+  }));
+  const scopes = [{ maxPerScope: 0 }, { maxPerScope: 1.5 }, ...scoped];
+  const others = [{ leaseMs: -1 }, { pollMs: NaN }, { maxAttempts: 0 }, { maxFinished: -1 }];
+  for (const bad of [{ concurrency: 0 }, ...others, ...scopes]) {
     await assert.rejects(jobsStage(bad), RangeError);
   }
 });

@@ -6,6 +6,7 @@ import { findPostgres, type Postgres, POSTGRES_NEEDED, startPostgres } from "../
 import { requireOrSkip } from "../support/require_or_skip.ts";
 import { approvalsContract } from "./approvals_contract.ts";
 import { contract } from "./backend_contract.ts";
+import { fairContract } from "./fair_contract.ts";
 
 const { clock, ids } = await detectRuntime();
 const [WHAT, HOW] = POSTGRES_NEEDED;
@@ -17,8 +18,8 @@ async function cluster(t: TestContext): Promise<Postgres | null> {
   return await (server ??= startPostgres());
 }
 
-for (const [at, { name, run }] of contract.entries()) {
-  const [, requirement, promise] = /^((?:T-\S+ )+)(.*)$/.exec(name)!;
+for (const [at, { name, run }] of [...contract, ...fairContract].entries()) {
+  const [, requirement, promise] = /^((?:[TN]-\S+ )+)(.*)$/.exec(name)!;
   test(`${requirement}postgres: ${promise}`, async (t) => {
     const url = (await cluster(t))?.url;
     if (!url) return;
@@ -28,7 +29,7 @@ for (const [at, { name, run }] of contract.entries()) {
     const client = new pg.Client({ connectionString: url });
     await client.connect();
     try {
-      const earlier = `UPDATE ${schema}.job SET start_after = start_after - $1 * interval '1 ms'`;
+      const earlier = `UPDATE ${schema}.kaged_job SET not_before = not_before - $1 * interval '1 ms'`;
       await run({ backend, pass: async (ms) => void await client.query(earlier, [ms]) });
     } finally {
       await client.end();
@@ -59,6 +60,29 @@ test("T-008 postgres: any number of jobs can be queued at once over a few connec
   await Promise.all(Array.from({ length: 20 }, () => backend.store.create(ask)));
   assert.equal((await backend.store.list()).length, 20);
   await backend.close();
+});
+
+test("N-043 N-044 postgres: the bound of a scope holds over all hosts of a database that ask at the same time", async (t) => {
+  const url = (await cluster(t))?.url;
+  if (!url) return;
+  const open = () => postgresJobs({ connectionString: url, schema: "bound", clock, ids });
+  const hosts = await Promise.all(Array.from({ length: 4 }, open));
+  try {
+    const ask = { agentName: "primary", input: "x", conversationId: "ses_1", status: "queued" } as const;
+    for (const scopeId of ["a", "b", "c"]) {
+      await Promise.all(Array.from({ length: 20 }, () => hosts[0]!.store.create({ ...ask, scopeId })));
+    }
+    const request = { agents: ["primary"], leaseMs: 60_000, scopes: { maxPerScope: 3 } };
+    // Names differ, so that each claim is a transaction of its own.
+    const claims = await Promise.all(
+      Array.from({ length: 40 }, (_, at) => hosts[at % 4]!.queue.claim({ ...request, worker: `w${at}` })),
+    );
+    const scopes = claims.flatMap((claim) => claim ? [claim.job.scopeId] : []).sort();
+    assert.deepEqual(scopes, ["a", "a", "a", "b", "b", "b", "c", "c", "c"]);
+    assert.equal(new Set(claims.flatMap((claim) => claim ? [claim.job.id] : [])).size, 9);
+  } finally {
+    for (const host of hosts) await host.close();
+  }
 });
 
 test("T-007 postgres: a database that is not there is a clear error", async () => {

@@ -99,6 +99,29 @@ test("K-017 a config that onConfigUpdate throws at is answered -32004 with its m
   assert.deepEqual(made.config, { dir: "/a" });
 });
 
+test("a prepared statement is prepared with its first use, and again when the host knows it no longer", async () => {
+  const made = createPlugin({ name: "test", version: "1.0.0" });
+  await using plugin = driveInMemory(made);
+  await plugin.handshake();
+  const insert = made.storage.prepare("INSERT INTO t VALUES (?)");
+  const next = async (result: unknown, error?: unknown): Promise<unknown> => {
+    const { id, method, params } = await plugin.next();
+    plugin.send(error === undefined ? { id, result } : { id, error });
+    return [String(method).replace("kaged.storage.", ""), params];
+  };
+  const first = insert.exec([1]);
+  assert.deepEqual(await next({ statement: "s.1" }), ["prepare", { sql: "INSERT INTO t VALUES (?)" }]);
+  assert.deepEqual(await next({ rows_affected: 1 }), ["exec", { statement: "s.1", params: [1] }]);
+  assert.deepEqual(await first, { rows_affected: 1 });
+  const batch = made.storage.batch([{ sql: insert, params: [2] }, { sql: "DELETE FROM t" }]);
+  const statements = (statement: string): unknown => [{ statement, params: [2] }, { sql: "DELETE FROM t" }];
+  const unknown = { code: -32602, message: "There is none", data: { code: "storage.statement_unknown" } };
+  assert.deepEqual(await next(null, unknown), ["batch", { statements: statements("s.1") }]);
+  assert.deepEqual(await next({ statement: "s.2" }), ["prepare", { sql: insert.sql }]);
+  assert.deepEqual(await next(null, unknown), ["batch", { statements: statements("s.2") }]);
+  await assert.rejects(batch, { code: -32602 }); // Once more, and no further.
+});
+
 test("configs are taken one after another in the order they came", async () => {
   const turns: (() => void)[] = [];
   const made = createPlugin({

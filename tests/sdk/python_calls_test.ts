@@ -126,6 +126,35 @@ async def read_async(params, context):
   assert.deepEqual((await plugin.next()).result, { results: [] });
 });
 
+test("a prepared statement in Python is prepared with its first use, and again when the host knows it no longer", async (t) => {
+  if (!await hasPython(t)) return;
+  await using plugin = await pythonPlugin(
+    t,
+    `
+insert = plugin.storage.prepare("INSERT INTO t VALUES (?)")
+@plugin.method("db.add")
+def add(params, context):
+    insert.exec([params["n"]])
+    return plugin.storage.batch([{"sql": insert, "params": [params["n"]]}, {"sql": "DELETE FROM t"}])
+`,
+  );
+  await plugin.handshake();
+  const next = async (result: unknown, error?: unknown): Promise<unknown> => {
+    const { id, method, params } = await plugin.next();
+    plugin.send(error === undefined ? { id, result } : { id, error });
+    return [String(method).replace("kaged.storage.", ""), params];
+  };
+  plugin.send({ id: 21, method: "db.add", params: { n: 1 } });
+  assert.deepEqual(await next({ statement: "s.1" }), ["prepare", { sql: "INSERT INTO t VALUES (?)" }]);
+  assert.deepEqual(await next({ rows_affected: 1 }), ["exec", { statement: "s.1", params: [1] }]);
+  const statements = (statement: string): unknown => [{ statement, params: [1] }, { sql: "DELETE FROM t" }];
+  const unknown = { code: -32602, message: "There is none", data: { code: "storage.statement_unknown" } };
+  assert.deepEqual(await next(null, unknown), ["batch", { statements: statements("s.1") }]);
+  assert.deepEqual(await next({ statement: "s.2" }), ["prepare", { sql: "INSERT INTO t VALUES (?)" }]);
+  assert.deepEqual(await next({ results: [] }), ["batch", { statements: statements("s.2") }]);
+  assert.deepEqual(await plugin.next(), { jsonrpc: "2.0", id: 21, result: { results: [] } });
+});
+
 test("K-065 X-14c Python storage waits for initialized; waiting for it in on_config_update is refused, not a standstill", async (t) => {
   if (!await hasPython(t)) return;
   await using plugin = await pythonPlugin(

@@ -113,12 +113,72 @@ class Storage:
         return self._ask("kaged.storage.exec", {"sql": sql, "params": params})
 
     def batch(self, statements: Sequence[Mapping[str, Any]]) -> Any:
-        """Runs statements ({"sql": ..., "params": ...}) in one transaction: {"results": [...]}."""
-        return self._ask("kaged.storage.batch", {"statements": list(statements)})
+        """Runs statements ({"sql": ..., "params": ...}) in one transaction: {"results": [...]}.
+
+        "sql" may be a prepared statement, unless it is a batch of `storage.later`.
+        """
+        prepared = [each["sql"] for each in statements if isinstance(each.get("sql"), Prepared)]
+        if not prepared:
+            return self._ask("kaged.storage.batch", {"statements": list(statements)})
+        return _ask_prepared(
+            self._ask, "kaged.storage.batch", prepared, lambda: {"statements": [_by_handle(each) for each in statements]}
+        )
+
+    def prepare(self, sql: str) -> "Prepared":
+        """Returns a statement for many calls. Nothing is sent before its first use, which reports a slip in the SQL."""
+        if self.later is self:
+            raise PluginError("A prepared statement waits for its answers: use storage.prepare", -32602)
+        return Prepared(self._ask, sql)
 
     def schema(self) -> Any:
         """Lists the plugin's tables and views."""
         return self._ask("kaged.storage.schema", {})
+
+
+class Prepared:
+    """A statement that the host knows by a short name, so that its text is sent and read once.
+
+    It is prepared with its first use, and again when the host has forgotten it: after a change of the plugin's tables.
+    """
+
+    def __init__(self, ask: Callable[[str, dict], Any], sql: str) -> None:
+        self.sql = sql
+        self._ask = ask
+        self._handle: Optional[str] = None
+
+    def query(self, params: SqlParams = ()) -> Any:
+        """Runs it as Storage.query does."""
+        return self._run("kaged.storage.query", params)
+
+    def exec(self, params: SqlParams = ()) -> Any:
+        """Runs it as Storage.exec does."""
+        return self._run("kaged.storage.exec", params)
+
+    def _run(self, method: str, params: SqlParams) -> Any:
+        return _ask_prepared(self._ask, method, [self], lambda: {"statement": self._handle, "params": params})
+
+
+def _by_handle(statement: Mapping[str, Any]) -> Mapping[str, Any]:
+    sql = statement.get("sql")
+    if not isinstance(sql, Prepared):
+        return statement
+    return {"statement": sql._handle, "params": statement.get("params", ())}
+
+
+def _ask_prepared(ask: Callable, method: str, statements: Sequence[Prepared], params: Callable[[], dict]) -> Any:
+    """Asks with prepared statements; where the host knows one no longer it runs nothing, and they are prepared again."""
+    for is_first in (True, False):
+        for each in statements:
+            if each._handle is None:
+                each._handle = ask("kaged.storage.prepare", {"sql": each.sql})["statement"]
+        try:
+            return ask(method, params())
+        except PluginError as error:
+            code = error.data.get("code") if isinstance(error.data, dict) else None
+            if not is_first or code != "storage.statement_unknown":
+                raise
+            for each in statements:
+                each._handle = None
 
 
 class Log:

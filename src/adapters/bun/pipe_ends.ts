@@ -8,7 +8,7 @@ import { closeSync } from "node:fs";
 import type { PipeEnds, PipeReader, PipeWriter } from "../shared/pipe_ends.ts";
 
 interface Sink {
-  write(bytes: Uint8Array): unknown;
+  write(data: string | Uint8Array): unknown;
   flush(): unknown;
   end(): unknown;
 }
@@ -49,7 +49,7 @@ export const pipeEnds: PipeEnds = {
   write(fd): PipeWriter {
     const sink = fileOf(fd).writer();
     closeSync(fd); // The sink has a copy of its own.
-    const queue: { readonly bytes: Uint8Array; readonly taken: () => void }[] = [];
+    const queue: { readonly data: string | Uint8Array; readonly taken: () => void }[] = [];
     let isWriting = false;
     let isEnding = false;
     const close = (): void => {
@@ -60,7 +60,7 @@ export const pipeEnds: PipeEnds = {
     const pour = async (): Promise<void> => {
       isWriting = true;
       for (let next = queue[0]; next; next = queue[0]) {
-        await Promise.all([sink.write(next.bytes), sink.flush()]);
+        await Promise.all([sink.write(next.data), sink.flush()]);
         queue.shift();
         next.taken();
       }
@@ -68,9 +68,9 @@ export const pipeEnds: PipeEnds = {
       if (isEnding) close();
     };
     return {
-      write(bytes, taken) {
+      write(data, taken) {
         if (isEnding) return;
-        queue.push({ bytes, taken });
+        queue.push({ data, taken });
         if (!isWriting) pour().catch(close);
       },
       end() {

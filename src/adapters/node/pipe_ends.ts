@@ -24,7 +24,7 @@ export const pipeEnds: PipeEnds = {
     const socket = new Socket({ fd, readable: false, writable: true });
     socket.on("error", ignore);
     return {
-      write: (bytes, taken) => void socket.write(bytes, (error) => error ? undefined : taken()),
+      write: (data, taken) => void socket.write(data, (error) => error ? undefined : taken()),
       end: () => void socket.end(),
       close: () => void socket.destroy(),
     };

@@ -22,7 +22,7 @@ export function joinPipes(
   const stdin = pipedInput(input, ends, () => listeners.drain?.());
   const closed = Promise.withResolvers<void>();
   let hasEnded = false;
-  let isPaused = false;
+  const paused = { stdout: false, stderr: false };
   let letGo = false;
   let left = 2;
   let readers: { readonly stdout: PipeReader; readonly stderr: PipeReader } | null = null;
@@ -34,7 +34,8 @@ export function joinPipes(
     });
     const stderr = ends.read(errors, (chunk) => letGo ? undefined : listeners.stderr(chunk), endOne);
     readers = { stdout, stderr };
-    if (isPaused) stdout.pause();
+    if (paused.stdout) stdout.pause();
+    if (paused.stderr) stderr.pause();
     if (letGo) release();
   };
   const release = (): void => {
@@ -57,8 +58,8 @@ export function joinPipes(
     write: stdin.write,
     bufferedBytes: stdin.bufferedBytes,
     endInput: stdin.end,
-    pause: () => (isPaused = true, readers?.stdout.pause()),
-    resume: () => (isPaused = false, readers?.stdout.resume()),
+    pause: (output = "stdout") => (paused[output] = true, readers?.[output].pause()),
+    resume: (output = "stdout") => (paused[output] = false, readers?.[output].resume()),
     release,
     // Not child.kill(): on Deno that one sends a single signal in a process's life.
     kill: (signal) => void (hasEnded || signalProcess(child.pid!, signal)),
@@ -86,7 +87,7 @@ function pipedInput(fd: number, ends: PipeEnds, onDrain: () => void): PipedInput
     else if (isOpen) closeSync(fd);
     isOpen = false;
   };
-  const queue = (text: string, left: Uint8Array): void => {
+  const queue = (text: string, left: string | Uint8Array): void => {
     const bytes = Buffer.byteLength(text); // Counted whole until the last of them is taken.
     queuedBytes += bytes;
     writer ??= ends.write(fd);
@@ -97,7 +98,7 @@ function pipedInput(fd: number, ends: PipeEnds, onDrain: () => void): PipedInput
   };
   const write = (text: string): void => {
     if (!isOpen || text === "") return;
-    if (writer) return queue(text, Buffer.from(text));
+    if (writer) return queue(text, text);
     const isSmall = text.length * MAX_BYTES_PER_CHAR <= WHOLE_BYTES;
     const bytes = isSmall ? null : Buffer.from(text);
     try {
@@ -105,7 +106,7 @@ function pipedInput(fd: number, ends: PipeEnds, onDrain: () => void): PipedInput
       const taken = bytes === null ? writeSync(fd, text) : writeSync(fd, bytes);
       if (bytes !== null && taken < bytes.length) queue(text, bytes.subarray(taken));
     } catch (error) {
-      if ((error as { code?: string }).code === "EAGAIN") queue(text, bytes ?? Buffer.from(text));
+      if ((error as { code?: string }).code === "EAGAIN") queue(text, bytes ?? text);
       else close(); // A dead process takes no input; `exited` reports its end.
     }
   };

@@ -24,14 +24,17 @@ export function joinStreams(
   };
   let queuedBytes = 0;
   let ended = false;
-  let paused = false;
+  const paused = { stdout: false, stderr: false };
 
   const exited = new Promise<Exit>((resolve) => {
     child.once("exit", (code, signal) => {
       ended = true;
       resolve({ code, signal });
       // Node resumes every pipe of a process that ended; a reader that paused stays paused.
-      queueMicrotask(() => paused && stdout.pause());
+      queueMicrotask(() => {
+        if (paused.stdout) stdout.pause();
+        if (paused.stderr) stderr.pause();
+      });
     });
   });
 
@@ -70,8 +73,8 @@ export function joinStreams(
     write,
     bufferedBytes: () => queuedBytes,
     endInput: () => void stdin.end(),
-    pause: () => void (paused = true, stdout.pause()),
-    resume: () => void (paused = false, stdout.resume()),
+    pause: (output = "stdout") => void (paused[output] = true, child[output].pause()),
+    resume: (output = "stdout") => void (paused[output] = false, child[output].resume()),
     release(): void {
       letGo = true;
       for (const stream of [stdin, stdout, stderr]) stream.destroy();

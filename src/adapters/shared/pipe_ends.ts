@@ -16,8 +16,8 @@ export interface PipeReader {
 
 /** Writes to one pipe that did not take everything at once. */
 export interface PipeWriter {
-  /** Queues bytes; `taken` is called when the pipe has taken them, and never when it broke first. */
-  write(bytes: Uint8Array, taken: () => void): void;
+  /** Queues bytes, or text as UTF-8, which a runtime encodes on its way out; `taken` is called when the pipe has taken them, and never when it broke first. */
+  write(data: string | Uint8Array, taken: () => void): void;
   /** Closes the pipe after what is queued. */
   end(): void;
   /** Closes the pipe at once. */

@@ -5,6 +5,7 @@
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import process from "node:process";
+import { setImmediate } from "node:timers";
 import type { Bytes, Runtime } from "../../core/ports/ports.ts";
 import { bytesWith } from "./bytes.ts";
 import { clock } from "./clock.ts";
@@ -51,6 +52,8 @@ export function composeRuntime(
     processes: pipeEnds ? processesOnPipes(pipeEnds) : processes,
     files,
     clock,
+    next: (run) => void setImmediate(run),
+    soon: (run) => void clock.after(1, run),
     ids,
     databases,
     network,

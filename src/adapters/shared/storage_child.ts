@@ -11,7 +11,7 @@ import { dirname } from "node:path";
 import process from "node:process";
 import { Worker } from "node:worker_threads";
 import { HostError } from "../../core/errors/host_error.ts";
-import { errorParts, type StorageSetup } from "../../core/storage/messages.ts";
+import { ANSWER, failedAnswer, type StorageSetup } from "../../core/storage/messages.ts";
 import { serveStorage } from "../../core/storage/serve.ts";
 import { databases } from "./databases.ts";
 
@@ -19,6 +19,8 @@ import { databases } from "./databases.ts";
 // this is must be asked here: by the time that thread runs, the host may be gone.
 const WATCH = `setInterval(() => process.ppid === ${process.ppid} || process.kill(process.pid, "SIGKILL"), 500);`;
 const RETRY_MS = 1;
+/** Takes at most 4,096 bytes, which a pipe takes whole or not at all. */
+const SMALL_CHARS = 4096 / 3;
 
 new Worker(WATCH, { eval: true }).unref();
 const lines = readLines();
@@ -34,11 +36,11 @@ function opened(setup: StorageSetup): ((line: string) => string) | null {
   try {
     const byteLength = (text: string): number => Buffer.byteLength(text);
     const answer = serveStorage(setup, { open: databases.open, freeBytes, byteLength });
-    write('{"ok":null}\n');
+    write(`${ANSWER.OK}null\n`);
     return answer;
   } catch (error) {
     if (!(error instanceof HostError)) throw error;
-    write(`${JSON.stringify(errorParts(error))}\n`);
+    write(`${failedAnswer(error)}\n`);
     return null;
   }
 }
@@ -46,21 +48,26 @@ function opened(setup: StorageSetup): ((line: string) => string) | null {
 /** Lines of stdin, each as soon as it is whole. */
 function* readLines(): Generator<string, undefined> {
   const chunk = Buffer.allocUnsafe(65_536);
+  const read = (): number => readSync(0, chunk, 0, chunk.length, null);
   let pieces: Buffer[] = [];
   for (;;) {
-    const size = retry(() => readSync(0, chunk));
+    const size = retry(read);
     if (size === 0) return;
-    let from = 0;
-    for (let end = chunk.indexOf(0x0a); end >= 0 && end < size; end = chunk.indexOf(0x0a, from)) {
-      yield Buffer.concat([...pieces, chunk.subarray(from, end)]).toString("utf8");
+    // One question at a time: a newline can only be the last byte.
+    const isWhole = chunk[size - 1] === 0x0a;
+    if (isWhole && pieces.length === 0) yield chunk.toString("utf8", 0, size - 1);
+    else {
+      pieces.push(Buffer.from(chunk.subarray(0, size)));
+      if (!isWhole) continue;
+      yield Buffer.concat(pieces).toString("utf8");
       pieces = [];
-      from = end + 1;
     }
-    if (from < size) pieces.push(Buffer.from(chunk.subarray(from, size)));
   }
 }
 
 function write(text: string): void {
+  // As text where the pipe takes it whole: making bytes of it first costs more than writing it.
+  if (text.length < SMALL_CHARS) return void retry(() => writeSync(1, text));
   const bytes = Buffer.from(text);
   for (let at = 0; at < bytes.length;) at += retry(() => writeSync(1, bytes, at));
 }

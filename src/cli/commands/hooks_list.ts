@@ -136,11 +136,12 @@ function factsOf(hook: LoadedHook | McpHook): string[] {
   const priority = priorityOf(hook);
   const order = priority === DEFAULT_PRIORITY ? [] : [`priority ${priority}`];
   if ("tool" in hook) return order;
-  const { timeoutMs, matcher, agent, background, advisory } = hook;
+  const { timeoutMs, matcher, condition, agent, background, advisory } = hook;
   return [
     `${timeoutMs / 1000} s`,
     ...order,
     ...(matcher === undefined ? [] : [`matches ${matcher}`]),
+    ...(condition === undefined ? [] : [`if ${condition}`]),
     ...(agent === null ? [] : [`agent ${agent}`]),
     ...(background ? ["in the background"] : []),
     ...(advisory ? ["advice only"] : []),

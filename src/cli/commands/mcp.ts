@@ -70,7 +70,7 @@ Examples:
   kaged mcp --project . --http --port 0
 In the configuration of an MCP client:
   { "mcpServers": { "music": { "command": "kaged", "args": ["mcp", "--project", "/home/ada/music"] } } }
-With --http and --json it prints { "url", "token_file", "project", "agent", "running", "failed" } once it listens.`;
+With --http and --json it prints { "url", "token_file", "project", "agent", "running", "resting", "failed" } once it listens.`;
 
 /** Reads a list of parts by commas. */
 function parseOffers(text: string): ClientOffer[] {

@@ -117,7 +117,7 @@ function printInfo(name: string, info: Info, operator: Operator): void {
   for (const { project, sessions, instances } of hosts) {
     // A running host of an older version counts no refusals.
     for (const { instance, state, net_refused = [], error } of instances) {
-      const fact = state === "refused" ? "does not run" : "runs";
+      const fact = state === "refused" ? "does not run" : state === "resting" ? "runs when called" : "runs";
       line(`  ${fact}: ${instance}, ${state}, project ${project.id}, ${sessions} open sessions`);
       if (error) line(paint.yellow(`    problem: ${error.message}`));
       out.hint(error?.hint, "    ");

@@ -29,8 +29,8 @@ export function addPluginList(parent: Command, terminal: Terminal): void {
 }
 
 const JSON_SHAPE = `
-States: disabled, enabled (no host runs it now), spawning, running, crashed, failed, refused (a running host does not
-run it as its project declares it), tampered, files missing, disabled (invalid manifest).
+States: disabled, enabled (no host runs it now), spawning, running, resting (the next call starts it), crashed, failed,
+refused (a running host does not run it as its project declares it), tampered, files missing, disabled (invalid manifest).
 With --json it prints { "plugins": [ { "name", "version", "status", "enabled", "local", "projects", "description",
 "license", "homepage", "package", "source", "hash", "capabilities", "withheld", "added", "problem" } ],
 "next": "<cursor>" | null }.`;
@@ -44,7 +44,7 @@ async function list(operator: Operator, { verbose, ...page }: ListFlags): Promis
   const [installed, running] = await Promise.all([listInstalled(operator), runningInstances(operator.home)]);
   const known = new Set(installed.map(({ record }) => record.name));
   const others = [...running].filter(([name]) => !known.has(name)).map(([name, own]) => runningPlugin(name, own));
-  const { items, next } = pageOf([...installed, ...others], ({ record }) => record.name, page);
+  const { items, next } = pageOf("plugins", [...installed, ...others], ({ record }) => record.name, page);
   const rows = items.map((plugin): Row => {
     const own = (running.get(plugin.record.name) ?? []).filter((one) => !known.has(one.plugin) || !isLacking(one));
     const status = statusOf(plugin, own.map(({ state }) => state));

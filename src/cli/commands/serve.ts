@@ -16,7 +16,7 @@ import { addProjectOptions, pluginFolders, wholeNumber } from "../options.ts";
 import { manifestLines } from "../print_error.ts";
 import type { Printer, Terminal } from "../terminal.ts";
 import { addTrustedHooks } from "../hook_places.ts";
-import { type HostFlags, openHost, warnOfMissing } from "../with_host.ts";
+import { type HostFlags, openHost, pluginsUp, warnOfMissing } from "../with_host.ts";
 
 interface ServeFlags extends Omit<HostFlags, "agent"> {
   readonly port?: number;
@@ -53,7 +53,7 @@ Examples:
   kaged serve --project . --port 0 --no-open
   kaged serve --project . --plugin @me/greeter=./greeter --watch
   curl -H "Authorization: Bearer $(cat ~/.local/share/kaged/token)" http://127.0.0.1:4717/api/v1/plugins
-With --json it prints { "address", "token_file", "project", "running", "failed" } once it listens.`;
+With --json it prints { "address", "token_file", "project", "running", "resting", "failed" } once it listens.`;
 
 async function serve(flags: ServeFlags, terminal: Terminal): Promise<void> {
   const [{ serveHost }, { readOperatorConfig }] = await Promise.all([
@@ -116,15 +116,17 @@ async function run(
     throw error;
   });
   if (started === null) return;
-  const { running, failed, pending } = started;
+  const { running, resting, failed, pending } = started;
   warnOfMissing({ failed, pending }, err);
   if (flags.json) {
     const down = failed.map(({ instance, error: { code, message } }) => ({ instance, code, message }));
-    out.json({ address, token_file: `${home}/token`, project: project.id, running, failed: down }, { isLine: true });
+    out.json({ address, token_file: `${home}/token`, project: project.id, running, resting, failed: down }, {
+      isLine: true,
+    });
   } else {
     // The link carries the token, so it is printed to a terminal only, never to a log file.
     const link = process.stdout.isTTY ? `${address}/#token=${token}` : `${address}/ (the token is in ${home}/token)`;
-    out.line(`${project.id}: ${running.length === 1 ? "1 plugin runs" : `${running.length} plugins run`}`);
+    out.line(`${project.id}: ${pluginsUp({ running, resting })}`);
     out.line(`console: ${link}`);
   }
   watch.begin();

@@ -53,12 +53,39 @@ const API_VERSION = 1;
 const MAX_LINE_BYTES = 4 * 1024 * 1024;
 const FOLDER_VARIABLES = { config: "KAGED_CONFIG_DIR", project: "KAGED_PROJECT_DIR", plugin: "KAGED_PLUGIN_DIR" };
 const LEVELS = ["debug", "info", "warn", "error"];
+class Prepared {
+  sql;
+  /** Name that the host gave it; undefined until it is prepared. */
+  handle;
+  #ask;
+  constructor(sql, ask) {
+    this.sql = sql;
+    this.#ask = ask;
+  }
+  query(params = []) {
+    return this.#run("kaged.storage.query", params);
+  }
+  exec(params = []) {
+    return this.#run("kaged.storage.exec", params);
+  }
+  #run(method, params) {
+    return this.#ask(method, this, () => ({ statement: this.handle, params }));
+  }
+}
+function batchStatement({ sql, params }) {
+  return sql instanceof Prepared ? { statement: sql.handle, params } : { sql, params };
+}
 class WirePlugin {
   log;
   storage = {
     query: (sql, params = []) => this.#ask("kaged.storage.query", { sql, params }),
     exec: (sql, params = []) => this.#ask("kaged.storage.exec", { sql, params }),
-    batch: (statements) => this.#ask("kaged.storage.batch", { statements }),
+    batch: (statements) => {
+      const prepared = statements.flatMap(({ sql }) => sql instanceof Prepared ? [sql] : []);
+      const params = () => ({ statements: statements.map(batchStatement) });
+      return this.#askPrepared("kaged.storage.batch", prepared, params);
+    },
+    prepare: (sql) => new Prepared(sql, (method, self, params) => this.#askPrepared(method, [self], params)),
     schema: () => this.#ask("kaged.storage.schema", {}),
   };
   #definition;
@@ -313,6 +340,25 @@ class WirePlugin {
       this.#sendWhenReady(line({ id, method, params }));
       this.#asked.set(id, { resolve, reject });
     });
+  }
+  /** Asks with prepared statements. The host runs nothing where it knows one of them no longer: they are prepared again. */
+  async #askPrepared(method, statements, params) {
+    for (let isFirst = true;; isFirst = false) {
+      for (const each of statements) {
+        each.handle ??= (await this.#ask("kaged.storage.prepare", { sql: each.sql })).statement;
+      }
+      try {
+        return await this.#ask(method, params());
+      } catch (error) {
+        const { data } = error;
+        if (!isFirst || !isRecord(data) || data.code !== "storage.statement_unknown") {
+          throw error;
+        }
+        for (const each of statements) {
+          each.handle = undefined;
+        }
+      }
+    }
   }
   #settle(id, { result, error }) {
     const waiting = this.#asked.get(id);
@@ -740,10 +786,22 @@ export interface ExecResult<Row = Record<string, unknown>> {
 }
 /** Values for a statement's parameters: in order, or by name. */
 export type SqlParams = readonly unknown[] | Readonly<Record<string, unknown>>;
+/**
+ * A statement that the host knows by a short name, so that its text is sent and read once. It is prepared with its first
+ * use, and again when the host has forgotten it: after a change of the plugin's tables.
+ */
+export interface PreparedStatement {
+  /** The SQL it was made of. */
+  readonly sql: string;
+  /** Runs it as {@link PluginStorage.query} does. */
+  query<Row = Record<string, unknown>>(params?: SqlParams): Promise<QueryResult<Row>>;
+  /** Runs it as {@link PluginStorage.exec} does. */
+  exec<Row = Record<string, unknown>>(params?: SqlParams): Promise<ExecResult<Row>>;
+}
 /** One statement of a batch. */
 export interface BatchStatement {
-  /** One SQL statement, without others behind it. */
-  readonly sql: string;
+  /** One SQL statement, without others behind it; or one that was prepared. */
+  readonly sql: string | PreparedStatement;
   /** Values for its parameters. */
   readonly params?: SqlParams;
 }
@@ -760,6 +818,8 @@ export interface PluginStorage {
   batch(statements: readonly BatchStatement[]): Promise<{
     readonly results: ExecResult[];
   }>;
+  /** Returns a statement for many calls. Nothing is sent before its first use, which reports a slip in the SQL. */
+  prepare(sql: string): PreparedStatement;
   /** Lists the plugin's tables and views. */
   schema(): Promise<{
     readonly tables: string[];

@@ -5,6 +5,7 @@
  * @module
  */
 import { HostError, messageOf } from "../errors/host_error.ts";
+import { cursorOf, placeIn } from "../values/cursor.ts";
 import type { Page } from "../values/page_of.ts";
 import { checkAnswer } from "./check_answer.ts";
 import { checkFilledIn } from "./check_filled_in.ts";
@@ -19,6 +20,7 @@ import { type Waiter, Waiters } from "./waiters.ts";
 
 /** Time between two looks for answers that other processes have taken. */
 const LOOK_MS = 1_000;
+const LIST = "approvals";
 const LIST_LIMIT = 50;
 const MAX_LIST_LIMIT = 500;
 /** How long requests that ended are kept. */
@@ -75,15 +77,18 @@ export class Desk implements Approvals {
     const { state = "waiting", cursor } = query;
     const limit = Math.min(query.limit ?? LIST_LIMIT, MAX_LIST_LIMIT);
     if (!Number.isInteger(limit) || limit < 1) throw new RangeError(`limit is ${limit}, and no whole number from 1`);
-    if (cursor !== undefined) await this.get(cursor);
+    const before = cursor === undefined ? null : placeIn(LIST, cursor);
+    if (before !== null && (await this.#ports.store().get(before))?.projectId !== this.#ports.projectId) {
+      throw new HostError("http.cursor_gone", "The request that the cursor names, and all older ones, are forgotten");
+    }
     const found = await this.#ports.store().list({
       projectId: this.#ports.projectId,
       limit: limit + 1,
       ...(state !== "all" && { state }),
-      ...(cursor !== undefined && { before: cursor }),
+      ...(before !== null && { before }),
     });
     const items = found.slice(0, limit).map(listed);
-    return { items, next: found.length > limit ? items.at(-1)!.id : null };
+    return { items, next: found.length > limit ? cursorOf(LIST, items.at(-1)!.id) : null };
   }
 
   async get(id: string): Promise<Approval> {

@@ -4,7 +4,10 @@
  * @module
  */
 import type { Clock } from "../ports/ports.ts";
+import { SecretMask } from "../values/secret_mask.ts";
 import { timestamps } from "../values/timestamps.ts";
+import { TurnTime } from "../values/turn_time.ts";
+import { CallLines } from "./call_lines.ts";
 import type { AuditData, AuditEvent, AuditSink, AuditType } from "./events.ts";
 import { eventLimit } from "./limit_events.ts";
 
@@ -33,10 +36,18 @@ export interface Audit {
   readonly listenerErrors: number;
 }
 
-/** Returns an {@link Audit} that writes to the given sinks: they get every event before the listeners do. */
+/** The audit behind a supervisor: calls have a shorter way to their trail. */
+export interface CallAudit extends Audit {
+  /** Returns the lines of an instance's calls, which stand in for their events while the calls trail alone hears. */
+  callLines(subject: AuditSubject, secrets?: SecretMask): CallLines;
+}
+
+const NO_SECRETS = new SecretMask();
+
+/** Returns an audit that writes to the given sinks: they get every event before the listeners do. */
 export function createAudit(
   { clock, sinks = [] }: { readonly clock: Clock; readonly sinks?: readonly AuditSink[] },
-): Audit {
+): CallAudit {
   const stores = sinks.map((sink) => (event: AuditEvent) => sink.write(event));
   const listeners = new Set<(event: AuditEvent) => void>(stores);
   const stamp = timestamps(clock);
@@ -58,6 +69,14 @@ export function createAudit(
     hand({ type, timestamp: stamp(), name, instance, request_id: requestId, data } as AuditEvent, listeners);
   }
 
+  const [only] = sinks;
+  const take = sinks.length === 1 ? only!.writeCallLine?.bind(only) ?? null : null;
+  const lines = {
+    time: new TurnTime(clock),
+    take: () => listeners.size === 1 ? take : null,
+    isHeard: () => listeners.size > 0,
+  };
+
   for (const sink of sinks) sink.hear?.((event) => hand(event, [...listeners].slice(stores.length)));
   return {
     emit(type, subject, data, requestId = null) {
@@ -68,6 +87,7 @@ export function createAudit(
       listeners.add(own);
       return () => void listeners.delete(own);
     },
+    callLines: (subject, secrets = NO_SECRETS) => new CallLines(lines, subject, secrets),
     async flush() {
       limit.report();
       await Promise.all(sinks.map((sink) => sink.flush?.()));

@@ -8,6 +8,8 @@ import type { CompactionAudit } from "../compaction/types.ts";
 import type { ApprovalAuditData } from "./approval_events.ts";
 import type { McpAuditData } from "./mcp_events.ts";
 import type { PinAuditData } from "./pin_events.ts";
+import type { RestAuditData } from "./rest_events.ts";
+import type { TrailAuditData } from "./trail_events.ts";
 
 /** The agent and the session an event is about. */
 export interface AuditPlace {
@@ -53,7 +55,8 @@ export interface VersionAudit {
 export type CompactionAuditData = { [T in keyof CompactionAudit]: CompactionAudit[T] & AuditPlace };
 
 /** Data of every event, by type. "It" is the plugin instance that the event is about. */
-export interface AuditData extends CompactionAuditData, ApprovalAuditData, McpAuditData, PinAuditData {
+export interface AuditData
+  extends CompactionAuditData, ApprovalAuditData, McpAuditData, PinAuditData, RestAuditData, TrailAuditData {
   /** Its process started; the handshake is still to come. */
   "plugin.spawned": { version: string; pid: number; cage_id: string };
   /** Its handshake is complete. */
@@ -209,22 +212,6 @@ export interface AuditData extends CompactionAuditData, ApprovalAuditData, McpAu
   "plugin.repeated": { event: string; count: number; since: string };
   /** It sent so many lines that are no messages that the host ended it. */
   "plugin.flood": { lines: number; seconds: number };
-  /** Events that could not be written, and why. */
-  "audit.lost": { count: number; reason: string };
-  /** The trail was left unfinished by a crash: a line cut in half was removed, or the head file written anew. */
-  "audit.mended": { reason: "torn_line" | "head_missing"; cut_bytes: number };
-  /** Lines that the head file counts are missing from the trail; it goes on behind them. */
-  "audit.gap": { after_seq: number; head_seq: number };
-  /** A file of events from before the trail was chained, kept under another name. */
-  "audit.set_aside": { file: string };
-  /** A sealed file was deleted, because of its age or for want of disk space. */
-  "audit.expired": {
-    file: string;
-    first_seq: number;
-    last_seq: number;
-    last_hash: string;
-    reason: "age" | "disk";
-  };
 }
 
 /** Type of an audit event, such as `plugin.crashed`. */
@@ -250,7 +237,7 @@ export type AuditEvent = {
 /** The files that events go to: evidence, chained and kept by time, or chatter, rotated by size. */
 export type Trail = "audit" | "calls";
 
-/** The trail of every event. Calls and what a plugin prints can come at any rate: they must not push evidence out. */
+/** The trail of each event. Calls and what a plugin prints can come at any rate: they must not push evidence out. */
 export const TRAIL_OF: Readonly<Record<AuditType, Trail>> = {
   "compaction.triggered": "audit",
   "compactor_dropped_always_keep": "audit",
@@ -258,6 +245,8 @@ export const TRAIL_OF: Readonly<Record<AuditType, Trail>> = {
   "compaction.completed": "audit",
   "plugin.spawned": "audit",
   "plugin.initialized": "audit",
+  "plugin.resting": "audit",
+  "plugin.woken": "audit",
   "plugin.method_called": "calls",
   "plugin.method_returned": "calls",
   "plugin.method_unavailable": "audit",
@@ -340,6 +329,8 @@ export const TRAIL_OF: Readonly<Record<AuditType, Trail>> = {
 export interface AuditSink {
   /** Called with every event, in order. */
   write(event: AuditEvent): void;
+  /** Takes an event of a call that is a line already, in the order of the others. Absent: it needs events. */
+  writeCallLine?(line: string): void;
   /** Resolves when every event so far is stored. */
   flush?(): Promise<void>;
   /** Calls `listener` with events that the sink itself makes and stores, such as `audit.mended`. */

@@ -38,6 +38,7 @@ export function jsonlFile({ clock, ...options }: JsonlFileOptions): JsonlFile {
   const file = lineFile({ ...options, clock, lossLine: (count, reason) => lossLine(count, reason, clock) });
   return {
     write: (event) => file.write(JSON.stringify(event)),
+    writeCallLine: (line) => file.write(line),
     flush: () => file.flush(),
     get lost() {
       return file.lost;

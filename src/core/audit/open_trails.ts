@@ -12,11 +12,20 @@ import { callsPath } from "./trail_files.ts";
 /** Opens the trails of a project in the operator's folder. Files and folders are made with the first event of each. */
 export function openTrails(options: Omit<ChainFileOptions, "maxBytes">): AuditSink {
   const { home, runtime: { files, clock } } = options;
+  const folder = `${home}/calls`;
+  let isMade = false;
   const ownFiles: Files = {
     ...files,
     async append(path, text) {
-      await files.makeDir(`${home}/calls`, { recursive: true, mode: 0o700 });
-      await files.append(path, text);
+      if (!isMade) await files.makeDir(folder, { recursive: true, mode: 0o700 });
+      isMade = true;
+      try {
+        await files.append(path, text);
+      } catch (error) {
+        isMade = await files.info(folder) !== null;
+        if (isMade) throw error;
+        await ownFiles.append(path, text); // Somebody has removed the folder.
+      }
     },
   };
   const trails = {
@@ -25,6 +34,7 @@ export function openTrails(options: Omit<ChainFileOptions, "maxBytes">): AuditSi
   };
   return {
     write: (event) => trails[TRAIL_OF[event.type]].write(event),
+    writeCallLine: (line) => trails.calls.writeCallLine!(line),
     hear: (listener) => trails.audit.hear?.(listener),
     async flush() {
       await Promise.all([trails.audit.flush(), trails.calls.flush()]);

@@ -79,7 +79,6 @@ interface CheckedLine {
   readonly hash: string;
 }
 
-/** One walk over a trail. */
 class Check {
   readonly #place: TrailPlace;
   readonly #files: Files;

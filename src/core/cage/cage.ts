@@ -5,7 +5,7 @@
  */
 import type { HostError } from "../errors/host_error.ts";
 import type { Manifest } from "../manifest/manifest.ts";
-import type { Command, Exit } from "../ports/ports.ts";
+import type { ChildProcess, Command, Exit, ProcessListeners } from "../ports/ports.ts";
 import type { CageLimits, CageLimitStatus } from "./limits/cage_limits.ts";
 import type { BoundSecret, NetLimit } from "./net/bound_secret.ts";
 import type { NetDenial, NetEvent } from "./net/gatekeeper.ts";
@@ -67,6 +67,8 @@ export interface Cage {
   /** Names this cage in audit events. */
   readonly id: string;
   readonly command: Command;
+  /** A launcher that runs already and goes on at a word, in the place of {@link command}; null where none does. */
+  readonly waiting: { start(listeners: ProcessListeners): ChildProcess } | null;
   readonly limits: CageLimitStatus;
   /** Begins to enforce the limits where the kernel does not: call it once the command has been spawned. */
   watch(): void;
@@ -79,6 +81,8 @@ export interface Cage {
    * with `cage.path_swapped` unless each granted path inside is the one that was checked outside.
    */
   verifyMounts(): Promise<void>;
+  /** Connections through its gatekeeper that are open now. */
+  connections(): number;
   /** Returns the failure of the cage itself, or the limit the plugin went over, when that ended it; null otherwise. */
   diagnose(exit: Exit, stderr: readonly string[]): Promise<HostError | null>;
   /** Ends what is left in the cage and removes its files. Safe to call twice. */

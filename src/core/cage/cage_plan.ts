@@ -112,6 +112,8 @@ export interface CagePlan {
   readonly net: readonly NetRule[];
   /** Whether the launcher makes the network of the cage, instead of bubblewrap. */
   readonly ownNetwork: boolean;
+  /** Whether the launcher first mounts the device nodes read-only. */
+  readonly sealsNodes: boolean;
   /** Further files of this start: name → text. */
   readonly files: Readonly<Record<string, string>>;
 }

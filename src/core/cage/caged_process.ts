@@ -6,7 +6,7 @@
  * @module
  */
 import { asHostError, HostError, messageOf } from "../errors/host_error.ts";
-import type { ChildProcess, Exit, Runtime } from "../ports/ports.ts";
+import type { ChildProcess, Exit, ProcessListeners, Runtime } from "../ports/ports.ts";
 import type { Cage, CageRequest } from "./cage.ts";
 import { childrenOf, isGoneOr } from "./end_leftovers.ts";
 import { openCage } from "./open_cage.ts";
@@ -19,6 +19,9 @@ const PIPE_GRACE_MS = 1_000;
 /** Looks at the launcher before giving up on seeing it stopped. */
 const MAX_LOOKS = 200;
 
+/** The reading of stderr, which can be stopped. */
+type Flow = Pick<ChildProcess, "pause" | "resume">;
+
 /** Listeners of one caged program; each is optional but for its output. */
 export interface CagedProcessOptions {
   readonly runtime: Runtime;
@@ -26,6 +29,8 @@ export interface CagedProcessOptions {
   /** Bubblewrap holds stdout as long as the cage stands, so this says no more than the exit does. */
   readonly onStdoutEnd?: () => void;
   readonly onStderr?: (chunk: Uint8Array) => void;
+  /** Returns the function that gets the chunks of stderr in place of `take`, which it hands them on to. */
+  readonly pace?: (take: (chunk: Uint8Array) => void, flow: () => Flow) => (chunk: Uint8Array) => void;
   /** Receives stderr line by line, each line capped. */
   readonly onLog?: (line: string) => void;
   /** Called when stdin takes bytes again. */
@@ -69,24 +74,30 @@ export class CagedProcess {
    */
   static async start(request: CageRequest, options: CagedProcessOptions): Promise<CagedProcess> {
     const { runtime, onStdout, onStdoutEnd = () => {}, onStderr, onLog, onDrain, beforeSpawn } = options;
-    const cage = await openCage(request, runtime);
+    const { pace = (take) => take } = options;
+    const cage = await openCage(request, runtime, { mayWait: true });
     const stderr = stderrTail(onLog);
+    const flow = (): Flow => ({ pause: () => child.pause("stderr"), resume: () => child.resume("stderr") });
+    const keep = pace(stderr.receive, flow);
+    let child: ChildProcess;
     try {
       beforeSpawn?.();
-      const child = await runtime.processes.spawn(cage.command, {
+      const listeners: ProcessListeners = {
         stdout: onStdout,
         stdoutEnd: onStdoutEnd,
         stderr(chunk) {
           onStderr?.(chunk);
-          stderr.receive(chunk);
+          keep(chunk);
         },
         ...(onDrain && { drain: onDrain }),
-      }).catch((cause) => {
-        throw new HostError("cage.spawn_failed", `Cannot start "${cage.command.file}": ${messageOf(cause)}`, {
-          cause,
-          hint: "Run kaged doctor",
+      };
+      child = cage.waiting?.start(listeners) ??
+        await runtime.processes.spawn(cage.command, listeners).catch((cause) => {
+          throw new HostError("cage.spawn_failed", `Cannot start "${cage.command.file}": ${messageOf(cause)}`, {
+            cause,
+            hint: "Run kaged doctor",
+          });
         });
-      });
       return new CagedProcess(cage, child, stderr, options);
     } catch (error) {
       await cage.close();

@@ -25,7 +25,7 @@ import {
 import { NETWORK_FILE } from "./net/own_network.ts";
 import { trustParts } from "./net/trust_parts.ts";
 import { hasPrivateHome, homeArgs, PRIVATE_HOME } from "./private_home.ts";
-import { NODE_TABLE, nodeArgs, nodeTable } from "./sealed_nodes.ts";
+import { nodeArgs } from "./sealed_nodes.ts";
 import { seccompProgram } from "./seccomp/seccomp_program.ts";
 import { configFiles } from "./wanted_paths.ts";
 
@@ -88,10 +88,10 @@ export function compileCage(request: CageRequest, facts: CageFacts): CagePlan {
     granted: [...grants, installDir],
     net,
     ownNetwork,
+    sealsNodes: facts.isRoot,
     files: {
       ...program.files,
       ...trust.files,
-      ...(facts.isRoot ? { [NODE_TABLE]: nodeTable(facts.runDir) } : {}),
       ...(ownNetwork ? { [NETWORK_FILE]: `${facts.hostNetwork}\n` } : {}),
     },
   };

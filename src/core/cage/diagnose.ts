@@ -14,7 +14,6 @@ import { rootRefused } from "./sealed_nodes.ts";
 /** Bubblewrap's exit code for a program that SIGKILL ended. */
 const KILLED = 128 + 9;
 
-/** A start that ended. */
 export interface Ended {
   /** The end of the launcher, or of bubblewrap in its place. */
   readonly exit: Exit;

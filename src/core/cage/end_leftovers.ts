@@ -7,7 +7,7 @@
  * @module
  */
 import type { Files, Runtime } from "../ports/ports.ts";
-import { type CageStatus, HOSTS_FD, readGroups, readStatus, STATUS_FD } from "./launcher.ts";
+import { type CageStatus, HOSTS_FD, launcherIds, readGroups, readStatus, READY_FILE, STATUS_FD } from "./launcher.ts";
 import { removeGroups } from "./limits/control_group.ts";
 
 /** Looks at a killed process before it is left to the kernel: some ten milliseconds are usual on a busy machine. */
@@ -68,21 +68,22 @@ const STALE_MS = 3_600_000;
 /** Ends and removes each cage under `<home>/run` whose host is gone. What cannot be removed is left where it is. */
 export async function sweepRun(home: string, runtime: Runtime): Promise<void> {
   const { files } = runtime;
-  const names = (await files.list(`${home}/run`).catch(() => [])).filter((name) => name.startsWith("cage-"));
+  const names = (await files.list(`${home}/run`).catch(() => [])).filter((name) => /^(cage|ready)-/.test(name));
   await Promise.all(names.map((name) => sweepCage(`${home}/run/${name}`, runtime).catch(() => {})));
 }
 
 async function sweepCage(dir: string, runtime: Runtime): Promise<void> {
   const { clock, files, processes } = runtime;
-  const ids = await files.readText(`${dir}/launcher`).catch(() => null);
+  const report = (await files.info(`${dir}/status`)) === null ? READY_FILE : "status";
+  const ids = await launcherIds(dir, files, report);
   if (ids === null) {
     const info = await files.info(dir);
     if (info !== null && clock.now() - info.modifiedMs > STALE_MS) await clear(dir, runtime);
     return;
   }
-  const [launcher = 0, host = 0] = ids.trim().split(" ").map(Number);
+  const { launcher, host } = ids;
   // By its descriptor, not by its id alone: ids are used again.
-  const lives = await linkOf(`/proc/${launcher}/fd/${STATUS_FD}`, files) === `${dir}/status`;
+  const lives = await linkOf(`/proc/${launcher}/fd/${STATUS_FD}`, files) === `${dir}/${report}`;
   if (lives && await parentOf(launcher, files) === host) return;
   if (lives) processes.signal(launcher, "SIGKILL");
   await endLeftovers(dir, runtime);

@@ -3,16 +3,17 @@
  * bubblewrap. The same on every runtime.
  *
  * Nothing of the host is in its arguments. Bubblewrap's orders lie in a folder of their own, which is the shell's
- * working directory: `command` (bubblewrap and the plugin's command), `args`, `hosts`, `seccomp`, `groups` (control
- * groups to join), under root `nodes` (mounts to make first) and, for a network made before bubblewrap, `network`. There
- * the shell leaves `launcher` (process ids) and `status`.
+ * working directory: `orders` (control groups to join, bubblewrap and the plugin's command, arguments of bubblewrap),
+ * `hosts`, `seccomp`, under root a name for each device node and, for a network made before bubblewrap, `network`. There
+ * the shell leaves `status`: its process ids, then bubblewrap's reports. The files are few because making one is dear:
+ * ext4 passes over each inode of a file that was removed within the last minute.
  *
  * @module
  */
 import type { Command, Files } from "../ports/ports.ts";
 import type { CagePlan } from "./cage_plan.ts";
 import { NETWORK_FILE, NETWORK_SPACES, OWN_NETWORK } from "./net/own_network.ts";
-import { MOUNT, NODE_FILE, NODE_TABLE, NODES, UNSHARE } from "./sealed_nodes.ts";
+import { MOUNT, NODE_FILE, NODE_LINES, NODE_TABLE, NODES, UNSHARE } from "./sealed_nodes.ts";
 
 /** Descriptor of the text of `/etc/hosts`. */
 export const HOSTS_FD = 6;
@@ -21,6 +22,11 @@ export const STATUS_FD = 7;
 const ARGS_FD = 8;
 /** Descriptor of the filter on system calls. */
 export const SECCOMP_FD = 9;
+
+/** Argument of a launcher that waits; see `ready_launcher.ts`. */
+const WAIT = "wait";
+/** Written by such a launcher, as long as it waits: its process ids. */
+export const READY_FILE = "ready";
 
 /** Descriptors that each process of a cage may have. */
 const MAX_DESCRIPTORS = 4096;
@@ -43,7 +49,9 @@ export const LAUNCHER_FAILURES: ReadonlyMap<number, string> = new Map([
 // An inherited descriptor of a folder is a way out of the cage: all above 2 are closed. `exec -c` leaves bubblewrap an
 // empty environment: what it has can be read inside as /proc/1/environ.
 // The limit of descriptors bounds the work of the watchdog; where the host's own is lower, that one stays.
+// What the shell reads of a file word by word it has not read beyond: bubblewrap finds its arguments where that ended.
 // Not every mount program makes a bind mount read-only when asked to, and none says so: the mounts are counted.
+// Told to wait, it prints a line when it does, and goes on at the first line on stdin, of which it takes not a byte more: the rest is the plugin's.
 const SCRIPT = `${OWN_NETWORK}
 umask 077
 fds=(/proc/self/fd/*)
@@ -52,9 +60,7 @@ for path in "\${fds[@]}"; do
   fd=\${path##*/}
   if ((fd > 2)); then exec {fd}>&-; fi
 done
-mapfile -d '' -t command <command && ((\${#command[@]} > 0)) || exit 122
 if [[ -e ${NODE_TABLE} ]]; then
-  : ${NODES.map((name) => `>${NODE_FILE}${name}`).join(" ")} || exit ${SEAL_FAILED}
   ${MOUNT} -a -T ${NODE_TABLE} || exit ${SEAL_FAILED}
   sealed=0
   while read -r _ _ _ _ at options _; do
@@ -62,12 +68,31 @@ if [[ -e ${NODE_TABLE} ]]; then
   done </proc/self/mountinfo
   ((sealed == ${NODES.length})) || exit ${SEAL_FAILED}
 fi
+if [[ $1 == ${WAIT} ]]; then
+  exec ${STATUS_FD}>${READY_FILE} || exit 122
+  echo "$$ $PPID" >&${STATUS_FD}
+  echo
+  read -r _ || exit 0
+fi
 if [[ -e ${NETWORK_FILE} ]]; then
   read -r network <${NETWORK_FILE} && own_network "$network" || exit 125
 fi
-exec ${HOSTS_FD}<hosts ${STATUS_FD}>status ${ARGS_FD}<args ${SECCOMP_FD}<seccomp || exit 122
-echo "$$ $PPID" >launcher || exit 122
-mapfile -d '' -t groups <groups || exit 122
+exec ${ARGS_FD}<orders || exit 122
+read_words() {
+  local -n words=$1
+  local count word
+  words=()
+  read -r -d '' -u ${ARGS_FD} count || exit 122
+  while ((count-- > 0)); do
+    IFS= read -r -d '' -u ${ARGS_FD} word || exit 122
+    words+=("$word")
+  done
+}
+read_words groups
+read_words command
+((\${#command[@]} > 0)) || exit 122
+exec ${HOSTS_FD}<hosts ${STATUS_FD}>status ${SECCOMP_FD}<seccomp || exit 122
+echo "$$ $PPID" >&${STATUS_FD} || exit 122
 for group in "\${groups[@]}"; do
   if [[ -e $group/tasks ]]; then echo 0 >"$group/tasks" || exit 123; else echo $$ >"$group/cgroup.procs" || exit 123; fi
 done
@@ -83,49 +108,86 @@ cd / && exec -c "\${command[@]}"
 export function launchCommand(
   bash: string,
   dir: string,
-  { isRoot, ownNetwork }: { readonly isRoot: boolean; readonly ownNetwork: boolean },
+  { isRoot, ownNetwork, waits = false }: {
+    readonly isRoot: boolean;
+    readonly ownNetwork: boolean;
+    readonly waits?: boolean;
+  },
 ): Command {
   // --norc --noprofile: with a socket for stdin bash takes itself for a remote login and reads ~/.bashrc, uncaged.
-  const shell = [bash, "--norc", "--noprofile", "-c", SCRIPT] as const;
+  const shell = [bash, "--norc", "--noprofile", "-c", SCRIPT, "launcher", ...(waits ? [WAIT] : [])] as const;
   // Slave: what the host unmounts later goes here too, instead of staying busy as long as the plugin runs.
   const spaces = [...(ownNetwork ? NETWORK_SPACES : []), ...(isRoot ? ["--mount", "--propagation", "slave"] : [])];
   const [file, ...args] = spaces.length > 0 ? [UNSHARE, ...spaces, "--", ...shell] as const : shell;
   return { file, args, env: {}, cwd: dir };
 }
 
-/** Writes the files of the cage. */
-export async function writeLaunchFiles(plan: CagePlan, dir: string, files: Files): Promise<void> {
+/** Writes the orders of a cage; see {@link readGroups}. Two of their three parts begin with how many words they have. */
+export async function writeOrders(
+  plan: Pick<CagePlan, "bwrap" | "command" | "args">,
+  { groups, dir, files }: { readonly groups: readonly string[]; readonly dir: string; readonly files: Files },
+): Promise<void> {
   const command = [plan.bwrap, "--args", `${ARGS_FD}`, "--", ...plan.command];
+  const words = [`${groups.length}`, ...groups, `${command.length}`, ...command, ...plan.args];
+  await files.write(`${dir}/orders`, words.map((word) => `${word}\0`).join(""));
+}
+
+/** Writes the other files of the cage. */
+export async function writeLaunchFiles(plan: CagePlan, dir: string, files: Files): Promise<void> {
   await Promise.all([
-    files.write(`${dir}/command`, terminated(command)),
-    files.write(`${dir}/args`, terminated(plan.args)),
-    files.write(`${dir}/hosts`, plan.hosts),
-    files.write(`${dir}/seccomp`, plan.seccomp),
+    writeShared(`${dir}/hosts`, plan.hosts, files),
+    writeShared(`${dir}/seccomp`, plan.seccomp, files),
     ...Object.entries(plan.files).map(([name, text]) => files.write(`${dir}/${name}`, text)),
   ]);
 }
 
-const terminated = (words: readonly string[]): string => words.map((word) => `${word}\0`).join("");
+/** Writes the files from which the launcher of a root host seals the device nodes. */
+export async function writeNodeFiles(dir: string, files: Files): Promise<void> {
+  const table = `${dir}/${NODE_TABLE}`;
+  await writeShared(table, NODE_LINES, files);
+  // Something to mount a node on: a further name of a file costs no inode.
+  await Promise.all(NODES.map((name) => {
+    const path = `${dir}/${NODE_FILE}${name}`;
+    return files.link(table, path).catch(() => files.write(path, ""));
+  }));
+}
 
-/** Writes which control groups the cage joins: their folders. */
-export async function writeGroupList(groups: readonly string[], dir: string, files: Files): Promise<void> {
-  await files.write(`${dir}/groups`, terminated(groups));
+/** Files of cages that may still be there, by content. No cage can see them, so none has changed them. */
+const written = new Map<string, string>();
+/** Contents that are remembered: those of gated cages differ from each other. */
+const MAX_WRITTEN = 16;
+
+/** Writes a file, as another name of an equal one of another cage where there is one. */
+async function writeShared(path: string, content: string | Uint8Array, files: Files): Promise<void> {
+  const key = typeof content === "string" ? content : content.join();
+  const equal = written.get(key);
+  if (equal !== undefined && await files.link(equal, path).then(() => true, () => false)) return;
+  await files.write(path, content);
+  if (written.size >= MAX_WRITTEN) written.clear();
+  written.set(key, path);
 }
 
 /** Reads which control groups a cage joins, also after its host is gone. */
 export async function readGroups(dir: string, files: Files): Promise<string[]> {
-  const text = await files.readText(`${dir}/groups`).catch(() => "");
+  const words = (await files.readText(`${dir}/orders`).catch(() => "")).split("\0");
   // By name too: what stands here is emptied and removed.
-  return text.split("\0").filter((group) => GROUP.test(group));
+  return words.slice(1, 1 + Number(words[0])).filter((group) => GROUP.test(group));
 }
 
-/** Returns the process id of the launcher, which bubblewrap keeps; 0 before it has come that far. */
-export async function launcherPid(dir: string, files: Files): Promise<number> {
-  return Number.parseInt(await files.readText(`${dir}/launcher`).catch(() => "")) || 0;
+/** Returns the process ids of the launcher, which bubblewrap keeps, and of its host; null before it has come that far. */
+export async function launcherIds(
+  dir: string,
+  files: Files,
+  name: "status" | typeof READY_FILE = "status",
+): Promise<{ readonly launcher: number; readonly host: number } | null> {
+  const [, launcher, host] = /^(\d+) (\d+)\n/.exec(await files.readText(`${dir}/${name}`).catch(() => "")) ?? [];
+  return launcher === undefined ? null : { launcher: Number(launcher), host: Number(host) };
 }
 
 /** Bubblewrap's reports on the process inside. */
 export interface CageStatus {
+  /** Process id of the launcher, which bubblewrap keeps; 0 before it has come that far. */
+  readonly launcher: number;
   /** Whether the launcher got as far as starting bubblewrap. */
   readonly launched: boolean;
   /** Process id outside the cage of the first process inside, or null when there is none yet. */
@@ -144,6 +206,7 @@ export async function readStatus(dir: string, files: Files): Promise<CageStatus>
     return found === undefined ? null : Number(found);
   };
   return {
+    launcher: Number.parseInt(text ?? "") || 0,
     launched: text !== null,
     childPid: number("child-pid"),
     pidNamespace: number("pid-namespace"),

@@ -28,7 +28,6 @@ export interface FailureTrace {
   readonly withheld?: WithheldGrants | null;
 }
 
-/** A failure explained. */
 export interface Explanation {
   /** The next step; null where nothing shows that the network had a part in it. */
   readonly hint: string | null;
@@ -40,7 +39,6 @@ export interface Explanation {
 const MAX_NAMED = 5;
 const MAX_DENIED = 2;
 
-/** Explains a failure. */
 export function explainFailure(trace: FailureTrace): Explanation {
   const { rules, text, args = "", stderr, isSilent, refused, withheld = null } = trace;
   const mode = netMode(rules);

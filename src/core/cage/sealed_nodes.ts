@@ -11,7 +11,7 @@ import type { Files } from "../ports/ports.ts";
 
 /** The nodes that bubblewrap shows in `/dev`. */
 export const NODES: readonly string[] = ["null", "zero", "full", "random", "urandom", "tty"];
-/** The launcher's table of mounts among the files of a start, in the layout of `/etc/fstab`. */
+/** The launcher's table of mounts among the files of a start. */
 export const NODE_TABLE = "nodes";
 /** Prefix of the files that the nodes are mounted on, among the files of a start. */
 export const NODE_FILE = "node.";
@@ -23,12 +23,14 @@ export const MOUNT = "/bin/mount";
 /** The next step for a host that root runs. */
 export const RUN_AS_USER = "Run the host as an ordinary user: sudo -u <user> kaged …, or User= in its systemd unit";
 
-/** Returns the table that mounts each node read-only on a file of the start. */
-export function nodeTable(runDir: string): string {
-  const dir = runDir.replace(/[\s\\]/g, (char) => `\\${char.charCodeAt(0).toString(8).padStart(3, "0")}`);
-  // Flags that a container may have locked have to be kept; these cost a node nothing.
-  return NODES.map((name) => `/dev/${name} ${dir}/${NODE_FILE}${name} none bind,ro,nosuid,noexec 0 0\n`).join("");
-}
+/**
+ * Mounts each node read-only on a file of the start, in the layout of `/etc/fstab`; the folder of the start is where
+ * `mount` runs. Flags that a container may have locked have to be kept; these cost a node nothing.
+ */
+export const NODE_LINES: string = NODES.map((name) =>
+  `/dev/${name} ${NODE_FILE}${name} none bind,ro,nosuid,noexec 0 0\n`
+)
+  .join("");
 
 /** Returns the arguments that put the read-only nodes in the place of bubblewrap's own. */
 export function nodeArgs(runDir: string): string[] {

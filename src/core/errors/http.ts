@@ -18,6 +18,7 @@ export const HTTP_ERRORS: Readonly<Record<string, ErrorRow>> = {
   }),
   ...rows("http", -32602, 400, {
     input_invalid: ["The path, the query or the body does not fit the route", "Correct the places in data.issues"],
+    cursor_invalid: ["The cursor is none of this list", "Pass the value of next from the page before, as it is"],
   }),
   "http.body_invalid": row(-32700, 400, "The body is not JSON", "Send a JSON object as UTF-8"),
   "http.body_too_large": row(-32602, 413, "The body is larger than the limit", "Send less than 4 MiB"),

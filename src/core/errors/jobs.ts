@@ -14,6 +14,20 @@ export const JOBS_ERRORS: Readonly<Record<string, ErrorRow>> = {
   "jobs.not_finished": row(-32006, 409, "The job has not come to its end", "Cancel it first, or wait"),
   "jobs.finished": row(-32006, 409, "The job has come to its end already", "Nothing: it can be deleted"),
   "jobs.run_failed": row(-32603, 500, "The agent failed", "Read the message: it is the agent's own"),
+  "jobs.result_too_large": row(
+    -32603,
+    500,
+    "The answer of the agent has more bytes than the limit for results",
+    "Let the agent write it to a file and answer with its path, or raise maxResultBytes",
+  ),
+  "jobs.result_not_kept": row(
+    -32603,
+    500,
+    "The store refuses the answer of the agent",
+    "Read the message, check the store, and start the job again",
+  ),
+  "jobs.result_missing": row(-32602, 404, "The job has no result", "Wait for its end, or read its error"),
+  "jobs.scope_refused": row(-32001, 403, "The caller may not see jobs of that scope", "Leave scope= out"),
   "jobs.stopped": row(-32006, 409, "The jobs were stopped", "Make new ones with createJobs()"),
   "jobs.schedule_invalid": row(-32602, 400, "A schedule cannot be read", "Use a cron pattern and a known time zone"),
   "jobs.schedule_duplicate": row(-32602, 409, "A schedule of that id exists", "End it first, or use another id"),
@@ -23,8 +37,8 @@ export const JOBS_ERRORS: Readonly<Record<string, ErrorRow>> = {
   "jobs.layout_newer": row(
     -32603,
     500,
-    "A newer version of this package wrote the jobs database",
-    "Use that version, or a copy of the file from before",
+    "A newer version of this package changed the jobs database",
+    "Update this host to that version, or use a copy from before",
   ),
   "jobs.store_unavailable": row(-32603, 503, "The database cannot be reached", "Check its address, then try again"),
 };

@@ -26,6 +26,7 @@ export const PROJECT_ERRORS: Readonly<Record<string, ErrorRow>> = {
       "The source is neither a path in the project nor an address",
       "Write ./path, https://… or git+https://…",
     ],
+    invalid_idle_stop: ["idle_stop_sec is no time to wait", "Write seconds, such as idle_stop_sec: 300"],
     invalid_version: ["The version is no range of versions", "Write a range such as ^0.1"],
     invalid_value: ["The value is not one of those allowed", "Use one of the values named"],
     unknown_hook: ["A hook is not known", "Use one of the hooks in the guide"],

@@ -9,6 +9,12 @@ export const STORAGE_ERRORS: Readonly<Record<string, ErrorRow>> = {
   "storage.denied": row(-32003, 403, "Storage outside the plugin's own tables", "Use the plugin's own tables"),
   "storage.sql": row(-32000, 422, "SQLite refused the statement", "Correct the SQL"),
   "storage.params_invalid": row(-32602, 400, "A storage call has the wrong params", "See docs/storage.md"),
+  "storage.statement_unknown": row(
+    -32602,
+    409,
+    "A prepared statement is not known, or no longer",
+    "Prepare it again; the SDKs do",
+  ),
   ...rows("storage", -32603, 502, {
     timeout: ["A statement ran past its deadline", "Make it cheaper, or split it"],
     disk_full: ["The disk is full", "Make room; nothing was written"],

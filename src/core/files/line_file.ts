@@ -10,6 +10,8 @@ import type { Clock, Files } from "../ports/ports.ts";
 interface LineQueueOptions {
   /** Appends lines, given without their ends. One call at a time; a rejection loses these lines. */
   append(lines: readonly string[]): Promise<void>;
+  /** With this many characters waiting a write does not rest: holding them longer would only keep memory busy. Default 32 Ki. */
+  readonly hurryFrom?: number;
   /** Returns the line that stands where `count` others are missing. */
   lossLine(count: number, reason: string): string;
   /** Most characters waiting to be written; what comes above is counted and dropped. Default 4 Mi. */
@@ -44,22 +46,112 @@ export interface LineFile {
 const LF = 0x0a;
 /** Each write costs system calls, however few its lines: under load, 50 writes in a second are enough. */
 const REST_MS = 20;
-/** With this many characters waiting a write is worth its cost: holding them longer would only keep memory busy. */
-const HURRY_FROM = 32 * 1024;
-/** Characters of a text from which the system is asked for the size of the file afterwards. */
-const ASK_FROM = 16 * 1024;
+/** Opening, writing and closing a file costs as much as copying this many characters of it. */
+const FILE_HURRY_FROM = 256 * 1024;
 
 /** Returns a file at `path`. Its folder must exist with the first line. */
 export function lineFile(
   { path, files, maxBytes = 16 * 1024 * 1024, keep = 5, ...queue }: LineFileOptions,
 ): LineFile {
-  return lineQueue({ ...queue, append: appenderOf({ path, files, maxBytes, keep }) });
+  const append = appenderOf({ path, files, maxBytes, keep });
+  return batchQueue({ hurryFrom: FILE_HURRY_FROM, ...queue, append, batch: () => new ByteBatch() });
 }
 
 /** Returns a queue whose lines go to `append`, as many at once as came while the last ones were written. */
-export function lineQueue({ append, lossLine, clock, maxWaiting = 4 * 1024 * 1024 }: LineQueueOptions): LineFile {
-  let waiting: string[] = [];
+export function lineQueue({ append, ...options }: LineQueueOptions): LineFile {
+  return batchQueue({
+    ...options,
+    batch: () => new TextBatch(),
+    append: ({ lines }, loss) => append(loss === null ? lines : [loss, ...lines]),
+  });
+}
+
+/** Lines that are written together. */
+interface Batch {
+  readonly count: number;
+  add(line: string): void;
+  clear(): void;
+}
+
+class TextBatch implements Batch {
+  lines: string[] = [];
+
+  get count(): number {
+    return this.lines.length;
+  }
+
+  add(line: string): void {
+    this.lines.push(line);
+  }
+
+  clear(): void {
+    this.lines = [];
+  }
+}
+
+/** Characters that wait as texts. Beyond them they become bytes: as texts, the lines of 20 ms keep the collector busy. */
+const LOOSE_CHARS = 16384;
+/** Most bytes that one UTF-16 unit takes in UTF-8. */
+const MAX_BYTES_PER_CHAR = 3;
+const FIRST_BYTES = 16 * 1024;
+const encoder: TextEncoder = new TextEncoder();
+const NO_BYTES = new Uint8Array(0);
+
+/** Lines as the bytes that they are in the file. */
+class ByteBatch implements Batch {
+  count = 0;
+  #loose = "";
+  #bytes: Uint8Array = NO_BYTES;
+  #used = 0;
+
+  add(line: string): void {
+    this.count++;
+    this.#loose += line + "\n";
+    if (this.#loose.length > LOOSE_CHARS) this.#pack();
+  }
+
+  /** Valid until the next {@link clear}. */
+  bytes(): Uint8Array {
+    if (this.#used === 0) return encoder.encode(this.#loose); // A few lines need no room of their own.
+    this.#pack();
+    return this.#bytes.subarray(0, this.#used);
+  }
+
+  clear(): void {
+    this.count = 0;
+    this.#loose = "";
+    this.#used = 0;
+  }
+
+  #pack(): void {
+    const needed = this.#used + this.#loose.length * MAX_BYTES_PER_CHAR;
+    if (needed > this.#bytes.length) {
+      const grown = new Uint8Array(Math.max(FIRST_BYTES, 2 * this.#bytes.length, needed));
+      grown.set(this.#bytes.subarray(0, this.#used));
+      this.#bytes = grown;
+    }
+    this.#used += encoder.encodeInto(this.#loose, this.#bytes.subarray(this.#used)).written;
+    this.#loose = "";
+  }
+}
+
+/** A queue over batches of one kind. */
+interface BatchQueueOptions<B extends Batch> extends Omit<LineQueueOptions, "append"> {
+  batch(): B;
+  /** Appends a batch, with the line of those that were lost before it. */
+  append(batch: B, loss: string | null): Promise<void>;
+}
+
+const TOO_FAST = "Lines came faster than they could be written";
+
+function batchQueue<B extends Batch>(
+  { batch, append, lossLine, clock, maxWaiting = 4 * 1024 * 1024, hurryFrom = 32 * 1024 }: BatchQueueOptions<B>,
+): LineFile {
+  let waiting = batch();
+  /** The batch that was written last, to be filled while the next one is written. */
+  let spare: B | null = null;
   let waitingLength = 0;
+  let isBusy = false;
   let lost = 0;
   let unreported = 0;
   let lastError: string | null = null;
@@ -70,11 +162,12 @@ export function lineQueue({ append, lossLine, clock, maxWaiting = 4 * 1024 * 102
 
   async function rest(): Promise<void> {
     const leftMs = clock === undefined ? 0 : restUntilMs - clock.monotonic();
-    if (leftMs <= 0 || flushes > 0 || waitingLength > HURRY_FROM) return;
+    if (leftMs <= 0 || flushes > 0 || waitingLength > hurryFrom) return;
     await new Promise<void>((resolve) => {
       // The lines have to reach the file also when nothing else keeps the program alive.
       const cancel = clock!.after(leftMs, resolve, { keepAlive: true });
       wake = () => {
+        wake = null; // Lines go on coming before the writer goes on.
         cancel();
         resolve();
       };
@@ -88,34 +181,34 @@ export function lineQueue({ append, lossLine, clock, maxWaiting = 4 * 1024 * 102
   }
 
   async function writeWaiting(): Promise<void> {
-    while (waiting.length > 0 || (unreported > 0 && lastError === null)) {
+    while (waiting.count > 0 || (unreported > 0 && lastError === null)) {
       await rest();
       const lines = waiting;
-      waiting = [];
+      isBusy = waitingLength > hurryFrom;
+      waiting = spare ?? batch();
       waitingLength = 0;
-      if (unreported > 0) {
-        lines.unshift(lossLine(unreported, lastError ?? "Lines came faster than they could be written"));
-      }
       const reported = unreported;
       try {
-        await append(lines);
+        await append(lines, reported > 0 ? lossLine(reported, lastError ?? TOO_FAST) : null);
         unreported -= reported;
         lastError = null;
       } catch (error) {
         lastError = messageOf(error);
-        lose(lines.length - (reported > 0 ? 1 : 0));
+        lose(lines.count);
       }
+      (spare = lines).clear();
       restUntilMs = (clock?.monotonic() ?? 0) + REST_MS;
     }
+    if (!isBusy) [waiting, spare] = [batch(), null]; // Memory is kept for a file that is written to all the time.
   }
 
   return {
     write(line) {
       if (waitingLength + line.length >= maxWaiting) return lose(1);
-      waiting.push(line);
+      waiting.add(line);
       waitingLength += line.length + 1;
       writing ??= writeWaiting().finally(() => writing = null);
-      if (waitingLength > HURRY_FROM) wake?.();
+      if (waitingLength > hurryFrom) wake?.();
     },
     async flush() {
       flushes++;
@@ -138,11 +231,12 @@ type DiskOptions = Required<Omit<LineFileOptions, keyof LineQueueOptions>>;
  * Returns a function that appends whole lines, and rotates the files first where the newest is full. It rejects when
  * not everything was written. One call at a time.
  */
-function appenderOf({ path, files, maxBytes, keep }: DiskOptions): (lines: readonly string[]) => Promise<void> {
-  const encoder = new TextEncoder();
+function appenderOf(
+  { path, files, maxBytes, keep }: DiskOptions,
+): (batch: ByteBatch, loss: string | null) => Promise<void> {
   let knownSize: number | null = null;
 
-  async function append(lines: readonly string[]): Promise<void> {
+  async function append(batch: ByteBatch, loss: string | null): Promise<void> {
     let size = knownSize;
     let head = "";
     knownSize = null; // A write that fails leaves it unknown: the next one looks again.
@@ -155,16 +249,15 @@ function appenderOf({ path, files, maxBytes, keep }: DiskOptions): (lines: reado
       size = 0;
       head = "";
     }
-    const text = `${head}${lines.join("\n")}\n`;
+    if (loss !== null) head += `${loss}\n`;
+    const bytes = withHead(head, batch.bytes());
     try {
-      await files.append(path, text);
+      await files.append(path, bytes);
     } catch (error) {
-      await takeBack(encoder.encode(text), size).catch(() => {}); // The next write then starts a new line.
+      await takeBack(bytes, size).catch(() => {}); // The next write then starts a new line.
       throw error;
     }
-    // Writing encodes the text already: asking for the size costs less than doing that to a long one once more.
-    const isLong = text.length > ASK_FROM;
-    knownSize = isLong ? (await files.info(path))?.size ?? null : size + encoder.encode(text).length;
+    knownSize = size + bytes.length;
   }
 
   /** A full disk takes the beginning of a text: where that, and nothing else, stands at the end, it is cut off again. */
@@ -184,6 +277,15 @@ function appenderOf({ path, files, maxBytes, keep }: DiskOptions): (lines: reado
   }
 
   return append;
+}
+
+function withHead(head: string, bytes: Uint8Array): Uint8Array {
+  if (head === "") return bytes;
+  const first = encoder.encode(head);
+  const whole = new Uint8Array(first.length + bytes.length);
+  whole.set(first);
+  whole.set(bytes, first.length);
+  return whole;
 }
 
 async function renameIfThere(files: Files, from: string, to: string): Promise<void> {

@@ -4,15 +4,23 @@
  * @module
  */
 import { HostError } from "../errors/host_error.ts";
-import type { CallOptions, Connection } from "../wire/connection_types.ts";
+import type { CallEnd, CallOptions, Connection } from "../wire/connection_types.ts";
 import type { McpCallOptions, McpLogLevel, McpServerInfo } from "./peer.ts";
 import type { ServerRequests } from "./server_requests.ts";
 
 /** Asks a server, whatever its revision. */
 export interface McpConversation {
   readonly info: McpServerInfo;
-  /** Sends a request and answers its final result. Rejects with the server's error, `mcp.*` or `protocol.*`. */
-  ask(method: string, params: Readonly<Record<string, unknown>>, options?: McpCallOptions): Promise<unknown>;
+  /**
+   * Sends a request and answers its final result. Rejects with the server's error, `mcp.*` or `protocol.*`. `end` is
+   * called once, as {@link Connection.call} does.
+   */
+  ask(
+    method: string,
+    params: Readonly<Record<string, unknown>>,
+    options?: McpCallOptions,
+    end?: CallEnd,
+  ): Promise<unknown>;
   /** Resolves when the server shows that it is well. */
   checkAlive(options?: CallOptions): Promise<unknown>;
   /** Has it report changes of a resource. */
@@ -37,7 +45,7 @@ export function legacyConversation(
 ): McpConversation {
   return {
     info,
-    ask: (method, params, options) => connection.call(method, params, options),
+    ask: (method, params, options, end) => connection.call(method, params, options, end),
     checkAlive: (options) => connection.call("ping", {}, options),
     async subscribe(uri) {
       await connection.call("resources/subscribe", { uri });

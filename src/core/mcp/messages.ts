@@ -76,8 +76,8 @@ export const MCP_NOTICES: CallNotices = {
   // The token is the call's own id; a server reports progress only to those who gave it one.
   callParams(method, params, progressToken) {
     if (!REPORTS_PROGRESS.has(method)) return params;
-    const { _meta, ...rest } = params as { _meta?: object };
-    return { ...rest, _meta: { ..._meta, progressToken } };
+    const { _meta } = params as { _meta?: object };
+    return { ...params as object, _meta: _meta ? { ..._meta, progressToken } : { progressToken } };
   },
 };
 

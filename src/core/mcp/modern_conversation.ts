@@ -63,7 +63,10 @@ export function modernConversation(options: ModernOptions): McpConversation {
 
   return {
     info,
-    ask,
+    ask(method, params, callOptions, end) {
+      const answer = ask(method, params, callOptions);
+      return end ? answer.then((result) => end.ok(result), (error) => end.failed(error)) : answer;
+    },
     checkAlive: (callOptions) => connection.call("server/discover", withMeta({}), callOptions),
     subscribe: (uri) => listening.add(uri),
     unsubscribe: (uri) => listening.remove(uri),

@@ -6,24 +6,37 @@
  */
 import type { McpCallPlace } from "./peer.ts";
 
+interface OpenSession {
+  readonly place: McpCallPlace | null;
+  count: number;
+  readonly end: () => void;
+}
+
 /** Keeps the open calls of one server. */
 export class OpenCalls {
-  readonly #sessions = new Map<string | null, { readonly place: McpCallPlace | null; count: number }>();
+  readonly #sessions = new Map<string | null, OpenSession>();
   #onIdle: (() => void)[] = [];
 
   /** Takes note of a call until the returned function is called, once. */
   begin(place: McpCallPlace | null): () => void {
     const key = place?.session ?? null;
-    const entry = this.#sessions.get(key) ?? { place, count: 0 };
-    entry.count++;
-    this.#sessions.set(key, entry);
-    return () => {
+    const known = this.#sessions.get(key);
+    if (known === undefined) return this.#first(key, place);
+    known.count++;
+    return known.end;
+  }
+
+  #first(key: string | null, place: McpCallPlace | null): () => void {
+    const end = (): void => {
       if (--entry.count > 0) return;
       this.#sessions.delete(key);
       if (this.#sessions.size > 0) return;
       for (const resolve of this.#onIdle) resolve();
       this.#onIdle = [];
     };
+    const entry = { place, count: 1, end };
+    this.#sessions.set(key, entry);
+    return end;
   }
 
   /** The agent and session of all open calls; null when there is none, or they are of several sessions, or of none. */
@@ -35,6 +48,10 @@ export class OpenCalls {
   /** Sessions with open calls. */
   get sessions(): readonly string[] {
     return [...this.#sessions.keys()].filter((session) => session !== null);
+  }
+
+  get isIdle(): boolean {
+    return this.#sessions.size === 0;
   }
 
   /** Resolves when no call is open. */

@@ -40,17 +40,24 @@ export function needsTask({ capabilities }: McpServerInfo, definition: McpDefini
   return isMap(tasks?.requests?.tools?.call);
 }
 
+/** Whether the answer to a tool's call is a task, whose result comes later. */
+export function isTask(answer: unknown, { protocol }: McpServerInfo): answer is McpDefinition {
+  if (!isMap(answer)) return false;
+  return MODERN_VERSIONS.includes(protocol) ? answer.resultType === "task" : isMap(answer.task);
+}
+
 /**
- * Returns the result of a tool's call: `answer` itself, or, when that is a task, the task's result once it is done.
+ * Returns the result of a task once it is done.
  *
  * @throws {HostError} the task's error, `mcp.tool_failed` when it was cancelled by the server, `mcp.malformed`,
  * `protocol.cancelled` or `protocol.timeout`; the server is asked to cancel the task then.
  */
-export async function resultOfCall(answer: unknown, ports: TaskPorts, options: McpCallOptions): Promise<unknown> {
-  if (!isMap(answer)) return answer;
+export async function resultOfTask(answer: McpDefinition, ports: TaskPorts, options: McpCallOptions): Promise<unknown> {
   const isModern = MODERN_VERSIONS.includes(ports.talk.info.protocol);
-  if (isModern) return answer.resultType === "task" ? await new TaskCall(answer, ports, options).result() : answer;
-  return isMap(answer.task) ? await new LegacyTaskCall(answer.task, ports, options).result() : answer;
+  const call = isModern
+    ? new TaskCall(answer, ports, options)
+    : new LegacyTaskCall(answer.task as McpDefinition, ports, options);
+  return await call.result();
 }
 
 /** A task as the server describes it. */

@@ -39,14 +39,18 @@ export function readToolResult(answer: unknown, tool: string): McpToolResult {
 export function toolResultIn(value: unknown): McpToolResult | null {
   if (!isMap(value)) return null;
   const { content, structuredContent, _meta } = value;
-  const isContent = Array.isArray(content) &&
-    content.every((block) => isMap(block) && typeof block.type === "string");
-  const rest = {
-    ...(structuredContent !== undefined && { structuredContent }), // Null is data too.
-    ...(isMap(_meta) && { _meta }),
+  const isContent = Array.isArray(content) && content.every(isBlock);
+  if (!isContent && (content !== undefined || structuredContent === undefined)) return null;
+  const result: { -readonly [Field in keyof McpToolResult]: McpToolResult[Field] } = {
+    content: isContent ? content : [],
   };
-  if (isContent) return { content, ...rest };
-  return content === undefined && structuredContent !== undefined ? { content: [], ...rest } : null;
+  if (structuredContent !== undefined) result.structuredContent = structuredContent; // Null is data too.
+  if (isMap(_meta)) result._meta = _meta;
+  return result;
+}
+
+function isBlock(block: unknown): boolean {
+  return isMap(block) && typeof block.type === "string";
 }
 
 /** Returns the text of a result, its blocks joined by empty lines. */

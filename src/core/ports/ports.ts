@@ -71,10 +71,10 @@ export interface ChildProcess {
   bufferedBytes(): number;
   /** Closes stdin after what is queued. */
   endInput(): void;
-  /** Stops reading stdout until {@link resume}. */
-  pause(): void;
-  /** Goes on reading stdout after {@link pause}. */
-  resume(): void;
+  /** Stops reading stdout, or stderr, until {@link resume}. */
+  pause(output?: "stdout" | "stderr"): void;
+  /** Goes on reading after {@link pause}. */
+  resume(output?: "stdout" | "stderr"): void;
   /** Lets go of the pipes without waiting for their end. */
   release(): void;
   /** Signals the process. Does nothing when it has ended. */
@@ -83,6 +83,8 @@ export interface ChildProcess {
 
 /** Starts processes and signals them. */
 export interface ProcessSpawner {
+  /** False where each start has to be spawned when it comes, as by a spawner that watches what it starts. */
+  readonly mayWait?: boolean;
   /**
    * Starts `command` at the head of a process group of its own. Rejects with the system's error when it cannot be
    * started. Listeners hear nothing before the caller has the process in hand.
@@ -141,7 +143,7 @@ export interface Files {
   /** Writes a whole file, replacing what was there, created with `mode` (default 0o600). */
   write(path: string, content: string | Uint8Array, mode?: number): Promise<void>;
   /** Appends to a file, created 0600 when missing. */
-  append(path: string, text: string): Promise<void>;
+  append(path: string, text: string | Uint8Array): Promise<void>;
   /** Cuts a file down to its first `size` bytes. */
   truncate(path: string, size: number): Promise<void>;
   /** Moves a path over another in one step. */
@@ -275,6 +277,10 @@ export interface Runtime {
   readonly files: Files;
   /** Reads the time and sets timers. */
   readonly clock: Clock;
+  /** Calls `run` once input that has arrived was handed out. */
+  next(run: () => void): void;
+  /** Calls `run` about a millisecond later, once input that has arrived meanwhile was handed out. Ends with the process. */
+  soon(run: () => void): void;
   /** Makes ids of sessions, jobs and requests. */
   readonly ids: Ids;
   /** Works on bytes the fastest way. */

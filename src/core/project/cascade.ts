@@ -6,8 +6,17 @@
  */
 import type { IssueText } from "../documents/document_report.ts";
 import type { HostError, HostErrorCode } from "../errors/host_error.ts";
+import { defined } from "../values/plain_data.ts";
 import { shown } from "../values/shown_value.ts";
-import { type AgentSpec, type Isolation, type PluginDeclaration, type Project, stepsTo } from "./types.ts";
+import { START_KEYS, startsOf } from "./start_settings.ts";
+import {
+  type AgentSpec,
+  type Isolation,
+  type PluginDeclaration,
+  type Project,
+  type StartSettings,
+  stepsTo,
+} from "./types.ts";
 
 /** A declaration with everything it inherits. */
 export interface EffectiveDeclaration {
@@ -20,6 +29,7 @@ export interface EffectiveDeclaration {
   /** Hooks to fire, or null for all of the manifest's. */
   readonly hooks: readonly string[] | null;
   readonly config: Readonly<Record<string, unknown>>;
+  readonly starts?: StartSettings;
 }
 
 interface Written {
@@ -51,10 +61,11 @@ export function cascade(project: Project): CascadeEntry[] {
 /** Resolves a declaration that is based on no other. */
 function alone(project: Project, written: Written): CascadeEntry {
   const { package: pkg, source = null, version, isolation = "agent", hooks = null, config = {} } = written.declaration;
+  const starts = startsOf(written.declaration);
   const versions = version === undefined ? [] : [version];
   const outcome = pkg === undefined
     ? missingPackage(project, written, null)
-    : { package: pkg, source, versions, isolation, hooks, config };
+    : { package: pkg, source, versions, isolation, hooks, config, ...defined({ starts }) };
   return { ...written, base: null, outcome };
 }
 
@@ -73,6 +84,10 @@ function other(project: Project, written: Written, base: CascadeEntry | null): C
   const { package: pkg } = base.declaration;
   if (declaration.package !== undefined && pkg !== undefined && declaration.package !== pkg) {
     return refuse(forbidden(project, written, { field: "package", base, value: pkg }));
+  }
+  const field = START_KEYS.find((key) => declaration[key] !== undefined && declaration[key] !== base.declaration[key]);
+  if (field) {
+    return refuse(forbidden(project, written, { field, base, value: String(base.declaration[field] ?? "not set") }));
   }
   const { outcome } = base;
   if (!("versions" in outcome)) return { ...written, base, outcome: baseRefused(project, written, base) };

@@ -9,13 +9,14 @@ import { type Fields, LIST, TEXT } from "../documents/fields.ts";
 import { didYouMean } from "../values/nearest_word.ts";
 import { defined } from "../values/plain_data.ts";
 import { shown } from "../values/shown_value.ts";
+import { START_KEYS, startSettings } from "./start_settings.ts";
 import type { PluginDeclaration } from "./types.ts";
 import { rangeProblem } from "./version_range.ts";
 
 /** Names of subagents and keys of plugins: no dots or slashes, which agent paths and instance ids are joined by. */
 export const NAME: RegExp = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/;
 
-const KEYS: readonly string[] = ["package", "source", "version", "isolation", "hooks", "config"];
+const KEYS: readonly string[] = ["package", "source", "version", "isolation", "hooks", "config", ...START_KEYS];
 const PACKAGE = /^(?=.{1,214}$)(?:@[a-z0-9][a-z0-9._-]*\/)?[a-z0-9][a-z0-9._-]*$/;
 /** A folder of the project or an address; plain http for this machine only. */
 const SOURCE =
@@ -43,11 +44,13 @@ async function declarationOf(key: string, fields: Fields): Promise<PluginDeclara
   if (source !== undefined && !SOURCE.test(source)) refuse("source", source);
   if (version !== undefined && await rangeProblem(version)) refuse("version", version);
   const isolation = fields.choice("isolation", ["agent", "project"]);
+  const starts = startSettings(fields);
   const config = fields.fields("config");
   const hasConfig = config.isMap && (fields.data.config ?? null) !== null;
   return {
     key,
     ...defined({ package: pkg, source, version, isolation, hooks: hooksOf(fields) }),
+    ...starts,
     ...(hasConfig && { config: config.data }),
     at: { ...fields.report.placeOf(fields.path, "key"), path: formatPath(fields.path) },
   };

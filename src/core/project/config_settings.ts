@@ -12,6 +12,7 @@ import { HOOK_RULES } from "./hook_settings.ts";
 import { HTTP_RULES } from "./http_settings.ts";
 import { LIMIT_RULES } from "./operator_config.ts";
 import type { SettingKind, SettingRules } from "./setting_rules.ts";
+import { START_RULES } from "./start_settings.ts";
 import { APPROVAL_RULES } from "./tool_rules.ts";
 
 /** A setting, and where it stands in the file. */
@@ -33,6 +34,7 @@ export const CONFIG_SETTINGS: Readonly<Record<string, SettingKind>> = {
   ...under("hooks", HOOK_RULES),
   ...under("http", HTTP_RULES),
   ...under("audit", AUDIT_RULES),
+  ...under("plugins", START_RULES),
   ...under("approvals", APPROVAL_RULES),
 };
 

@@ -78,6 +78,7 @@ export async function evaluatePlugin(
     ...defined({ hash, contentHash }),
     manifest,
     isolation,
+    ...defined({ starts: declaration.starts }),
     instance,
     hooks: manifest.hooks.filter((hook) => wanted.includes(hook) && isLegal(hook)),
     illegalHooks: (ownHooks ?? []).filter((hook) => !isLegal(hook)),

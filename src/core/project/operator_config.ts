@@ -14,7 +14,8 @@ import { HTTP_RULES, type HttpSettings } from "./http_settings.ts";
 import { type NetRule, readNetRules } from "./net_rules.ts";
 import { readOperatorRules } from "./tool_rules.ts";
 import { readSettings, rule, type SettingRules, wholeNumber } from "./setting_rules.ts";
-import type { Issue } from "./types.ts";
+import { START_RULES } from "./start_settings.ts";
+import type { Issue, StartSettings } from "./types.ts";
 
 const CONFIG_FILE = "config.toml";
 const KIND: DocumentKind = { room: "config", title: CONFIG_FILE, maxBytes: 1024 * 1024 };
@@ -29,6 +30,8 @@ export interface OperatorLimits {
   readonly storage_mb?: number;
   /** Calls that may time out in a row, with none answered in between, before the plugin is started again. */
   readonly timeouts?: number;
+  /** How much of its output is read, against others that send too much as well. */
+  readonly weight?: number;
 }
 
 const limit = wholeNumber(1, Number.MAX_SAFE_INTEGER, "A limit is not a whole number above 0");
@@ -40,12 +43,13 @@ export const LIMIT_RULES: SettingRules<keyof OperatorLimits> = {
   pids: limit,
   storage_mb: limit,
   timeouts: limit,
+  weight: wholeNumber(1, 100, "A weight is not a whole number from 1 to 100"),
 };
 
 /** Returns the part of the limits that a cage enforces: the storage and the supervisor enforce the others. */
 export function cageLimitsOf(
-  { storage_mb: _storage, timeouts: _timeouts, ...limits }: OperatorLimits,
-): Omit<OperatorLimits, "storage_mb" | "timeouts"> {
+  { storage_mb: _storage, timeouts: _timeouts, weight: _weight, ...limits }: OperatorLimits,
+): Omit<OperatorLimits, "storage_mb" | "timeouts" | "weight"> {
   return limits;
 }
 
@@ -65,6 +69,8 @@ export interface OperatorConfig extends OperatorRules {
   readonly http: HttpSettings;
   /** How long audit trails are kept: `[audit]`. */
   readonly audit: Retention;
+  /** When plugins have processes, where their declarations do not say: `[plugins]`. */
+  readonly plugins: StartSettings;
   /** Limits on the requests of plugins: `[[net_rules]]`. */
   readonly netRules: readonly NetRule[];
   /** Least level that plugins are asked to log. Default `info`. */
@@ -82,6 +88,7 @@ const KEYS: readonly string[] = [
   "hooks",
   "http",
   "audit",
+  "plugins",
   "log_level",
   "net_rules",
   "tool_rules",
@@ -135,6 +142,7 @@ export function operatorConfigOf({ data, report }: TomlDocument): OperatorConfig
     hooks: { ...DEFAULT_HOOK_SETTINGS, ...hooks },
     http: readSettings(root.fields("http"), HTTP_RULES),
     audit: readSettings(root.fields("audit"), AUDIT_RULES),
+    plugins: readSettings(root.fields("plugins"), START_RULES) as StartSettings,
     netRules: readNetRules(root),
     ...readOperatorRules(root),
     logLevel: root.choice("log_level", LOG_LEVELS) ?? "info",

@@ -118,9 +118,9 @@ function instancesOf(agents: readonly ResolvedAgent[], bases: ReadonlyMap<string
     for (const one of plugins) {
       const { instance, package: pkg, plugin, dir, hash, contentHash, manifest } = one;
       const agents = [...instances.get(instance)?.agents ?? [], path];
-      const { config } = bases.get(instance) ?? one;
+      const { config, starts } = bases.get(instance) ?? one;
       const own = { instance, package: pkg, plugin, dir, ...defined({ hash, contentHash }) };
-      instances.set(instance, { ...own, manifest, config, agents });
+      instances.set(instance, { ...own, manifest, config, ...defined({ starts }), agents });
     }
   }
   return [...instances.values()];

@@ -15,6 +15,17 @@ export type Issue = DocumentIssue;
 /** Whether agents have a plugin for themselves or share it. */
 export type Isolation = "agent" | "project";
 
+/** Whether a plugin starts with the host, or with the first call that needs it. */
+export type StartMode = "eager" | "on_demand";
+
+/** When a plugin has a process. */
+export interface StartSettings {
+  /** Default `eager`. */
+  readonly start?: StartMode;
+  /** Seconds without a call, hook or other activity after which the process of an `on_demand` plugin ends. Default 300. */
+  readonly idle_stop_sec?: number;
+}
+
 /** How an agent's window is compacted. */
 export interface CompactionSettings {
   /** How the host compacts when no compactor plugin does it. */
@@ -30,7 +41,7 @@ export interface CompactionSettings {
 }
 
 /** A plugin as an agent declares it. Absent fields were not written. */
-export interface PluginDeclaration {
+export interface PluginDeclaration extends StartSettings {
   /** The key in the agent's `plugins:` map. */
   readonly key: string;
   /** Package, such as `@kaged/memory-markdown`. */
@@ -100,6 +111,8 @@ export interface ResolvedPlugin {
   readonly contentHash?: string;
   readonly manifest: Manifest;
   readonly isolation: Isolation;
+  /** As its declaration says; absent where it says nothing. A shared instance has those of its base. */
+  readonly starts?: StartSettings;
   /** Id of the instance that serves this agent: `<plugin>@<project>/<agent>`, `<plugin>@<project>` or `<plugin>`. */
   readonly instance: string;
   /** Hooks that fire for this agent, canonical names, in manifest order. */
@@ -132,6 +145,7 @@ export interface ResolvedAgent extends Omit<AgentSpec, "plugins" | "tools" | "ap
 export interface ResolvedInstance
   extends
     Pick<ResolvedPlugin, "instance" | "package" | "plugin" | "dir" | "hash" | "contentHash" | "manifest" | "config"> {
+  readonly starts?: StartSettings;
   /** Agents it serves; none for a plugin of the operator's that no agent declares. */
   readonly agents: readonly string[];
 }

@@ -6,16 +6,18 @@
  */
 import type { Database, SqlValue, Statement } from "../ports/ports.ts";
 import { type CallRules, RuleKeeper } from "./authorizer.ts";
+import { type Compiled, CompiledStatements, isDefinition, type PreparedFacts } from "./compiled.ts";
 import { type Catalogue, claim, nameSpaceOf, readCatalogue, schemaOf } from "./catalogue.ts";
-import { failureOf, quotaExceeded } from "./failures.ts";
+import { failureOf, isFull, quotaExceeded, withIndex } from "./failures.ts";
 import type { StorageLimits } from "./limits.ts";
 import type { ExecOutcome, StatementCall } from "./messages.ts";
 import { ownerOf } from "./names.ts";
+import { setPragmas } from "./pragmas.ts";
 import { Quota, type QuotaCall } from "./quota.ts";
 import { checkSchema } from "./schema_check.ts";
-import { denied } from "./sql/refusals.ts";
-import { type NameSpace, rewriteSql, type Rewritten } from "./sql/rewrite.ts";
-import { bindParams, type ColumnFacts, columnFacts, type EncodedRows, encodeRows } from "./values.ts";
+import { denied, sqlError } from "./sql/refusals.ts";
+import { type NameSpace, rewriteSql } from "./sql/rewrite.ts";
+import { bindParams, columnFacts, type EncodedRows, encodeRows } from "./values.ts";
 
 export interface EngineOptions {
   readonly limits: StorageLimits;
@@ -25,18 +27,8 @@ export interface EngineOptions {
   readonly freeBytes?: () => number | null;
 }
 
-interface Compiled {
-  readonly rewritten: Rewritten;
-  readonly statement: Statement;
-  readonly rules: CallRules;
-  readonly columns: ColumnFacts;
-  /** Whether SQLite compiles nothing more while it runs; a search table compiles statements of its own. */
-  readonly isSelfContained: boolean;
-  /** Whether a row held an integer that is no number. */
-  hasBigIntegers: boolean;
-}
-
-const CACHED_STATEMENTS = 256;
+/** Of so many statements in a row that are known, one looks whether another process has written. */
+const LOOK_EVERY = 8;
 
 /** The engine of one connection. */
 export class StorageEngine {
@@ -48,15 +40,16 @@ export class StorageEngine {
   readonly #begin: Statement | null;
   readonly #commit: Statement | null;
   readonly #quota: Quota | null;
-  readonly #compiled: Map<string, Map<string, Compiled>> = new Map();
+  readonly #compiled = new CompiledStatements();
   readonly #nameSpaces: Map<string, NameSpace> = new Map();
-  #cachedCount = 0;
   #version: SqlValue = null;
   #seenDataVersion: SqlValue = null;
-  /** Whether the transaction that runs has changed the schema. */
+  #sinceLook = 0;
   #hasDefined = false;
   #catalogue: Catalogue = { entries: [], plugins: new Set(), names: new Set() };
   readonly #keeper = new RuleKeeper();
+  readonly #runBegin = (): unknown => this.#begin!.run([]);
+  readonly #runCommit = (): unknown => this.#commit!.run([]);
 
   /** Sets the connection up; unless `writable`, no statement on it can write. */
   constructor(database: Database, writable: boolean, options: EngineOptions) {
@@ -65,22 +58,18 @@ export class StorageEngine {
     this.#writable = writable;
     // Set once, because replacing it would expire every compiled statement.
     database.setAuthorizer((action, first, second, schema) => this.#keeper.allows({ action, first, second, schema }));
-    for (const pragma of ["trusted_schema = 0", "temp_store = MEMORY", "cell_size_check = 1"]) {
-      database.prepare(`PRAGMA ${pragma}`).all([]);
-    }
-    if (writable) {
-      for (const pragma of ["journal_mode = WAL", "synchronous = NORMAL", "journal_size_limit = 16777216"]) {
-        database.prepare(`PRAGMA ${pragma}`).all([]);
-      }
-    } else {
-      database.prepare("PRAGMA query_only = 1").all([]);
-    }
+    setPragmas(database, writable);
     this.#schemaVersion = database.prepare("PRAGMA schema_version");
     this.#dataVersion = writable ? database.prepare("PRAGMA data_version") : null;
     this.#begin = writable ? database.prepare("BEGIN IMMEDIATE") : null;
     this.#commit = writable ? database.prepare("COMMIT") : null;
     this.#quota = writable ? new Quota(database) : null;
     this.#keeper.close();
+  }
+
+  /** Whether the last transaction has changed the schema. */
+  get hasDefined(): boolean {
+    return this.#hasDefined;
   }
 
   /** Claims the plugin's prefix. Throws `storage.prefix_taken` when another plugin keeps something under it. */
@@ -93,7 +82,7 @@ export class StorageEngine {
   /** Runs a query. Whatever the SQL says, nothing is written. */
   query(plugin: string, { sql, params }: StatementCall): EncodedRows {
     try {
-      const known = this.#compiled.get(plugin)?.get(sql);
+      const known = this.#compiled.get(plugin, sql);
       const rows = known?.isSelfContained ? this.#unlessStale(known, params) : null;
       if (rows) return rows;
       this.#refresh();
@@ -118,12 +107,62 @@ export class StorageEngine {
 
   /** Runs one statement in a transaction of its own. */
   exec(plugin: string, call: StatementCall): ExecOutcome {
-    return this.#transaction(plugin, (quota) => this.#execOne(plugin, call, quota));
+    const known = this.#compiled.get(plugin, call.sql);
+    const outcome = known?.isSelfContained && this.#sinceLook++ % LOOK_EVERY > 0 && this.#quota?.isAmpleFor(plugin)
+      ? this.#execKnown(plugin, known, call.params)
+      : null;
+    return outcome ?? this.#transaction(plugin, (quota) => this.#execOne(plugin, call, quota));
   }
 
-  /** Runs statements in one transaction: all of them or none. */
+  /** Runs statements in one transaction: all of them or none. An error names the statement that failed. */
   batch(plugin: string, calls: readonly StatementCall[]): ExecOutcome[] {
-    return this.#transaction(plugin, (quota) => calls.map((call) => this.#execOne(plugin, call, quota)));
+    let index = 0;
+    try {
+      return this.#transaction(plugin, (quota) => {
+        const outcomes: ExecOutcome[] = [];
+        for (index = 0; index < calls.length; index++) outcomes.push(this.#execOne(plugin, calls[index]!, quota));
+        return outcomes;
+      });
+    } catch (error) {
+      throw index < calls.length ? withIndex(error, index) : error;
+    }
+  }
+
+  /** Compiles a statement and returns the facts about it; it stays compiled for the calls to come. */
+  prepare(plugin: string, sql: string): PreparedFacts {
+    try {
+      this.#hasDefined = false;
+      this.#refresh();
+      const { rewritten, columns } = this.#compile(plugin, sql);
+      if (isDefinition(rewritten)) throw sqlError("a definition runs once", "Send it to kaged.storage.exec");
+      const kind = rewritten.kind === "select" ? "query" : "exec";
+      return { kind, parameters: rewritten.parameterCount, columns: columns.names };
+    } catch (error) {
+      throw this.#failure(error, plugin);
+    }
+  }
+
+  /**
+   * Runs a statement that was compiled before, for a plugin that is far from its quota, as {@link #unlessStale} runs a
+   * query. Null when it has to go the long way: nothing has been changed then.
+   */
+  #execKnown(plugin: string, known: Compiled, params: unknown): ExecOutcome | null {
+    let outcome: ExecOutcome | null = null;
+    this.#hasDefined = false;
+    try {
+      const values = bindParams(known.rewritten, params);
+      this.#keeper.asHost(this.#runBegin);
+      outcome = this.#keeper.unlessCompiled(() => this.#run(known, values));
+      if (outcome !== null) this.#keeper.asHost(this.#runCommit);
+    } catch (error) {
+      outcome = null;
+      if (!isFull(error)) throw this.#rolledBack(error, plugin);
+    }
+    if (outcome === null) {
+      this.#version = null;
+      this.#rollBack();
+    }
+    return outcome;
   }
 
   /** Runs work of the host's own in one transaction, under no plugin's rules. */
@@ -173,7 +212,6 @@ export class StorageEngine {
 
   #forget(): void {
     this.#version = null;
-    this.#cachedCount = 0;
     this.#compiled.clear();
     this.#nameSpaces.clear();
   }
@@ -193,7 +231,7 @@ export class StorageEngine {
   }
 
   #compile(plugin: string, sql: string): Compiled {
-    const known = this.#compiled.get(plugin)?.get(sql);
+    const known = this.#compiled.get(plugin, sql);
     if (known) return known;
     const names = this.#nameSpace(plugin);
     const rewritten = rewriteSql(sql, names);
@@ -202,17 +240,8 @@ export class StorageEngine {
     const isSelfContained = names.ftsTables.size === 0;
     const columns = columnFacts(rewritten.returnsRows ? statement.columns : []);
     const compiled: Compiled = { rewritten, statement, rules, columns, isSelfContained, hasBigIntegers: false };
-    if (isDefinition(rewritten)) return compiled;
-    if (this.#cachedCount++ >= CACHED_STATEMENTS) this.#forgetCompiled();
-    let own = this.#compiled.get(plugin);
-    if (!own) this.#compiled.set(plugin, own = new Map());
-    own.set(sql, compiled);
+    if (!isDefinition(rewritten)) this.#compiled.keep(plugin, sql, compiled);
     return compiled;
-  }
-
-  #forgetCompiled(): void {
-    this.#compiled.clear();
-    this.#cachedCount = 1;
   }
 
   /** Reads rows with integers as numbers, which is faster, unless the statement writes or once gave a larger one. */
@@ -233,19 +262,21 @@ export class StorageEngine {
   #execOne(plugin: string, { sql, params }: StatementCall, quota: QuotaCall): ExecOutcome {
     if (this.#hasDefined) this.#refresh();
     const compiled = this.#compile(plugin, sql);
-    const { rewritten, statement, rules } = compiled;
-    const values = bindParams(rewritten, params);
-    let outcome: ExecOutcome;
-    if (rewritten.returnsRows) {
-      const returned = this.#rows(compiled, values);
-      outcome = { rowsAffected: rewritten.kind === "select" ? 0 : returned.rows.length, returned };
-    } else {
-      const changes = this.#keeper.asPlugin(rules, () => statement.run(values));
-      outcome = { rowsAffected: isDefinition(rewritten) ? 0 : changes, returned: null };
-    }
+    const { rewritten } = compiled;
+    const outcome = this.#run(compiled, bindParams(rewritten, params));
     this.#hasDefined ||= isDefinition(rewritten);
     if (rewritten.kind !== "select" && !this.#keeper.asHost(() => quota.isWithin())) throw quotaExceeded();
     return outcome;
+  }
+
+  #run(compiled: Compiled, values: readonly SqlValue[]): ExecOutcome {
+    const { rewritten, statement, rules } = compiled;
+    if (!rewritten.returnsRows) {
+      const changes = this.#keeper.asPlugin(rules, () => statement.run(values));
+      return { rowsAffected: isDefinition(rewritten) ? 0 : changes, returned: null };
+    }
+    const returned = this.#rows(compiled, values);
+    return { rowsAffected: rewritten.kind === "select" ? 0 : returned.rows.length, returned };
   }
 
   /** Checks the schema that the transaction made of `before`; bodies of views and triggers compile under the plugin's rules. */
@@ -268,28 +299,33 @@ export class StorageEngine {
     });
   }
 
-  #transaction<T>(plugin: string, run: (quota: QuotaCall) => T, { isHostWork = false } = {}): T {
+  #transaction<T>(
+    plugin: string,
+    run: (quota: QuotaCall) => T,
+    { isHostWork = false, exactly = false }: { readonly isHostWork?: boolean; readonly exactly?: boolean } = {},
+  ): T {
     if (!this.#begin || !this.#commit || !this.#quota) {
       throw denied("Cannot write in a query", "Use kaged.storage.exec");
     }
     const { limits, quotas } = this.#options;
     try {
-      this.#keeper.asHost(() => this.#begin!.run([]));
+      this.#keeper.asHost(this.#runBegin);
       this.#hasDefined = isHostWork;
       this.#refreshIfForeign();
       const quota = this.#keeper.asHost(() =>
-        this.#quota!.begin(plugin, quotas?.[plugin] ?? limits.quotaBytes, this.#catalogue)
+        this.#quota!.begin(plugin, quotas?.[plugin] ?? limits.quotaBytes, this.#catalogue, exactly)
       );
       const before = this.#catalogue;
       const outcome = run(quota);
       if (!isHostWork && this.#hasDefined) this.#checkSchema(plugin, before);
-      this.#keeper.asHost(() => this.#commit!.run([]));
+      this.#keeper.asHost(this.#runCommit);
       quota.commit();
       if (isHostWork) this.#forgetAll();
       return outcome;
     } catch (error) {
-      const failure = this.#failure(error, plugin);
-      this.#rollBack();
+      const failure = this.#rolledBack(error, plugin);
+      // The limit of an uncounted call is below the plugin's quota.
+      if (!exactly && isFull(error)) return this.#transaction(plugin, run, { isHostWork, exactly: true });
       throw failure;
     }
   }
@@ -297,16 +333,17 @@ export class StorageEngine {
   /** Ends a transaction that is still open: INSERT OR ROLLBACK and RAISE(ROLLBACK) end it themselves. */
   #rollBack(): void {
     if (this.#database.inTransaction) this.#keeper.asHost(() => this.#database.prepare("ROLLBACK").run([]));
-    this.#forget();
+    if (this.#hasDefined) this.#forget();
+  }
+
+  #rolledBack(error: unknown, plugin: string): Error {
+    const failure = this.#failure(error, plugin);
+    this.#rollBack();
+    return failure;
   }
 
   #failure(error: unknown, plugin: string): Error {
-    const refused = this.#keeper.takeRefused();
-    const freeBytes = this.#options.freeBytes?.() ?? null;
-    return failureOf(error, { plugin, catalogue: this.#catalogue, refused, freeBytes });
+    const facts = { refused: this.#keeper.takeRefused(), freeBytes: this.#options.freeBytes?.() ?? null };
+    return failureOf(error, { plugin, catalogue: this.#catalogue, ...facts });
   }
-}
-
-function isDefinition({ kind }: Rewritten): boolean {
-  return kind === "create" || kind === "alter" || kind === "drop";
 }

@@ -67,6 +67,23 @@ export function failureOf(thrown: unknown, call: FailedCall): HostError {
   return new HostError("storage.sql", message, { data: { sqlite_code: code }, cause: thrown });
 }
 
+/** Whether SQLite could not let the file grow: its limit, or the disk. */
+export function isFull(error: unknown): boolean {
+  const { errcode } = error as { errcode?: unknown };
+  return typeof errcode === "number" && (errcode & 0xff) === RESULT.FULL;
+}
+
+/** Returns the error of a batch whose statement at `index` failed. */
+export function withIndex(error: unknown, index: number): unknown {
+  if (!(error instanceof HostError)) return error;
+  const { code, message, hint, data } = error;
+  return new HostError(code, `statements[${index}]: ${message}`, {
+    data: { ...(data as object | undefined), index },
+    cause: error,
+    ...(hint !== undefined && { hint }),
+  });
+}
+
 function diskFull(cause: unknown): HostError {
   return new HostError("storage.disk_full", "Cannot write: the disk is full", { cause });
 }

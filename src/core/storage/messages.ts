@@ -1,5 +1,6 @@
 /**
- * The messages between the host and the storage process: one JSON object per line, one question at a time.
+ * The messages between the host and the storage process. A question is one line of JSON, one at a time. An answer is one
+ * line too: a character that says how the question ended, then JSON.
  *
  * @module
  */
@@ -25,13 +26,20 @@ export interface StatementCall {
   readonly params: unknown;
 }
 
-/** An operation that a plugin may ask for. */
+/** How rows are answered. */
+interface RowForm {
+  /** Whether rows are sent as arrays in the order of the columns; otherwise each is an object. */
+  readonly asArrays: boolean;
+}
+
+/** An operation that a plugin may ask for; its answer is the very JSON that the plugin gets. */
 export type PluginOperation =
   | { readonly op: "schema" }
-  | { readonly op: "query" | "exec" } & StatementCall
-  | { readonly op: "batch"; readonly statements: readonly StatementCall[] };
+  | { readonly op: "prepare"; readonly sql: string }
+  | { readonly op: "query" | "exec" } & StatementCall & RowForm
+  | { readonly op: "batch"; readonly statements: readonly StatementCall[] } & RowForm;
 
-/** A question, answered with the outcome that the engine's method of the same name returns. */
+/** A question of the host. */
 export type StorageQuestion =
   & { readonly plugin: string }
   & (PluginOperation | { readonly op: "claim" | "report" | "drop" } | { readonly op: "export"; readonly file: string });
@@ -44,6 +52,9 @@ export interface ExecOutcome {
   readonly returned: EncodedRows | null;
 }
 
+/** The first character of an answer: it went well, it went well and changed the schema, or it failed. */
+export const ANSWER = { OK: "+", OK_DEFINED: "*", FAILED: "-" } as const;
+
 /** A {@link HostError} without its class, which does not survive JSON. */
 interface ErrorParts {
   readonly code: HostErrorCode;
@@ -52,20 +63,14 @@ interface ErrorParts {
   readonly data?: unknown;
 }
 
-/** An answer: a value, or an error. */
-export type StorageAnswer = { readonly ok: unknown } | { readonly error: ErrorParts };
-
 /** Returns the answer that reports an error. */
-export function errorParts({ code, message, hint, data }: HostError): StorageAnswer {
-  return {
-    error: { code, message, ...(hint === undefined ? {} : { hint }), ...(data === undefined ? {} : { data }) },
-  };
+export function failedAnswer({ code, message, hint, data }: HostError): string {
+  const parts: ErrorParts = { code, message, ...(hint !== undefined && { hint }), ...(data !== undefined && { data }) };
+  return ANSWER.FAILED + JSON.stringify(parts);
 }
 
-/** Returns the error of such an answer. */
-export function errorFromParts({ code, message, hint, data }: ErrorParts): HostError {
-  return new HostError(code, message, {
-    ...(hint === undefined ? {} : { hint }),
-    ...(data === undefined ? {} : { data }),
-  });
+/** Returns the error that the JSON of such an answer holds. */
+export function errorFrom(json: string): HostError {
+  const { code, message, hint, data } = JSON.parse(json) as ErrorParts;
+  return new HostError(code, message, { ...(hint !== undefined && { hint }), ...(data !== undefined && { data }) });
 }

@@ -6,24 +6,33 @@
 import { HostError } from "../errors/host_error.ts";
 import type { PluginOperation, StatementCall } from "./messages.ts";
 
-export interface StorageRequest {
-  readonly operation: PluginOperation;
-  /** Whether rows are sent as arrays in the order of the columns; otherwise each is an object. */
-  readonly asArrays: boolean;
-}
+/** Returns the SQL of a plugin's prepared statement. */
+export type SqlOfHandle = (handle: string) => string;
 
 const PREFIX = "kaged.storage.";
+const STATEMENT_FIELDS = ["sql", "statement", "params"];
+const CALL_FIELDS = [...STATEMENT_FIELDS, "rows_as"];
 
-/** Reads a request. Throws `protocol.method_unknown` or `storage.params_invalid`. */
-export function parseStorageRequest(method: string, params: unknown, maxBatch: number): StorageRequest {
+/** Reads a request. Throws `protocol.method_unknown`, `storage.params_invalid`, or what `sqlOfHandle` throws. */
+export function parseStorageRequest(
+  method: string,
+  params: unknown,
+  { maxBatch, sqlOfHandle }: { readonly maxBatch: number; readonly sqlOfHandle: SqlOfHandle },
+): PluginOperation {
   const op = method.startsWith(PREFIX) ? method.slice(PREFIX.length) : "";
   switch (op) {
     case "schema":
-      return { operation: { op }, asArrays: false };
+      return { op };
+    case "prepare": {
+      const { sql } = fieldsOf(params, ["sql"]);
+      if (typeof sql !== "string") throw invalid('"sql" must be a string');
+      return { op, sql };
+    }
     case "query":
     case "exec": {
-      const fields = fieldsOf(params, ["sql", "params", "rows_as"]);
-      return { operation: { op, ...statementOf(fields, "") }, asArrays: asArrays(fields.rows_as) };
+      const fields = fieldsOf(params, CALL_FIELDS);
+      const call = statementOf(fields, "", sqlOfHandle);
+      return { op, sql: call.sql, params: call.params, asArrays: asArrays(fields.rows_as) };
     }
     case "batch": {
       const { statements, rows_as } = fieldsOf(params, ["statements", "rows_as"]);
@@ -33,9 +42,9 @@ export function parseStorageRequest(method: string, params: unknown, maxBatch: n
       if (statements.length > maxBatch) throw invalid(`"statements" has more than ${maxBatch} entries`);
       const calls = statements.map((each, index) => {
         const place = `statements[${index}].`;
-        return statementOf(fieldsOf(each, ["sql", "params"], place), place);
+        return statementOf(fieldsOf(each, STATEMENT_FIELDS, place), place, sqlOfHandle);
       });
-      return { operation: { op, statements: calls }, asArrays: asArrays(rows_as) };
+      return { op, statements: calls, asArrays: asArrays(rows_as) };
     }
     default:
       throw new HostError("protocol.method_unknown", `The host has no method "${method}"`);
@@ -57,7 +66,13 @@ function fieldsOf(value: unknown, known: readonly string[], place: string = ""):
   return value as Record<string, unknown>;
 }
 
-function statementOf({ sql, params }: Record<string, unknown>, place: string): StatementCall {
+function statementOf(fields: Record<string, unknown>, place: string, sqlOfHandle: SqlOfHandle): StatementCall {
+  const { statement, params } = fields;
+  if (statement !== undefined && fields.sql !== undefined) {
+    throw invalid(`"${place}sql" and "${place}statement" stand for each other: send one`);
+  }
+  if (statement !== undefined && typeof statement !== "string") throw invalid(`"${place}statement" must be a string`);
+  const sql = statement === undefined ? fields.sql : sqlOfHandle(statement);
   if (typeof sql !== "string") throw invalid(`"${place}sql" must be a string`);
   if (params !== undefined && params !== null && typeof params !== "object") {
     throw invalid(`"${place}params" must be an array or an object`);

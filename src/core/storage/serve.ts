@@ -10,7 +10,8 @@ import { dropStorage, exportStorage, reportStorage } from "./catalogue.ts";
 import { StorageEngine } from "./engine.ts";
 import { resultTooLarge } from "./failures.ts";
 import { SQL_LIMITS } from "./limits.ts";
-import { errorParts, type StorageAnswer, type StorageQuestion, type StorageSetup } from "./messages.ts";
+import { ANSWER, type ExecOutcome, failedAnswer, type StorageQuestion, type StorageSetup } from "./messages.ts";
+import { type EncodedRows, rowObjects } from "./values.ts";
 
 /** The parts of the runtime that serving needs. */
 export interface ServeOptions {
@@ -36,18 +37,15 @@ export function serveStorage(setup: StorageSetup, options: ServeOptions): (line:
   const freeBytes = (): number | null => options.freeBytes(path);
   const engine = new StorageEngine(database, writable, { limits, quotas, freeBytes });
   return (line) => {
-    const text = JSON.stringify(answer(engine, JSON.parse(line), options));
-    const isTooLarge = text.length > limits.maxResultBytes / 3 && options.byteLength(text) > limits.maxResultBytes;
-    return isTooLarge ? JSON.stringify(errorParts(resultTooLarge(`${limits.maxResultBytes} bytes`))) : text;
+    try {
+      const text = JSON.stringify(perform(engine, JSON.parse(line), options) ?? null);
+      const isTooLarge = text.length > limits.maxResultBytes / 3 && options.byteLength(text) > limits.maxResultBytes;
+      if (isTooLarge) throw resultTooLarge(`${limits.maxResultBytes} bytes`);
+      return (engine.hasDefined ? ANSWER.OK_DEFINED : ANSWER.OK) + text;
+    } catch (error) {
+      return failedAnswer(asHostError(error));
+    }
   };
-}
-
-function answer(engine: StorageEngine, question: StorageQuestion, options: ServeOptions): StorageAnswer {
-  try {
-    return { ok: perform(engine, question, options) ?? null };
-  } catch (error) {
-    return errorParts(asHostError(error));
-  }
 }
 
 function perform(engine: StorageEngine, question: StorageQuestion, { open }: ServeOptions): unknown {
@@ -56,11 +54,13 @@ function perform(engine: StorageEngine, question: StorageQuestion, { open }: Ser
     case "claim":
       return engine.claim(plugin);
     case "query":
-      return engine.query(plugin, question);
+      return shown(engine.query(plugin, question), question.asArrays);
     case "exec":
-      return engine.exec(plugin, question);
+      return execShown(engine.exec(plugin, question), question.asArrays);
     case "batch":
-      return engine.batch(plugin, question.statements);
+      return { results: engine.batch(plugin, question.statements).map((each) => execShown(each, question.asArrays)) };
+    case "prepare":
+      return engine.prepare(plugin, question.sql);
     case "schema":
       return engine.schema(plugin);
     case "report":
@@ -72,6 +72,16 @@ function perform(engine: StorageEngine, question: StorageQuestion, { open }: Ser
         withDatabase(open(question.file, { defensive: false }), (target) => exportStorage(database, plugin, target))
       );
   }
+}
+
+function shown({ columns, rows }: EncodedRows, asArrays: boolean): object {
+  return { rows: asArrays ? rows : rowObjects({ columns, rows }), columns };
+}
+
+function execShown({ rowsAffected, returned }: ExecOutcome, asArrays: boolean): object {
+  return returned === null
+    ? { rows_affected: rowsAffected }
+    : { rows_affected: rowsAffected, ...shown(returned, asArrays) };
 }
 
 function withDatabase<T>(database: Database, use: (database: Database) => T): T {

@@ -8,14 +8,17 @@ import { asHostError, HostError } from "../errors/host_error.ts";
 import { storageAccess } from "../manifest/capability_set.ts";
 import type { Manifest } from "../manifest/manifest.ts";
 import { withheldHint, withheldOf } from "../manifest/withheld.ts";
-import type { Clock, Runtime } from "../ports/ports.ts";
+import type { Runtime } from "../ports/ports.ts";
+import { JsonText } from "../values/json_text.ts";
 import type { IncomingRequest } from "../wire/connection_types.ts";
 import type { StorageReport } from "./catalogue.ts";
 import { DEFAULT_LIMITS, type StorageLimits } from "./limits.ts";
-import type { ExecOutcome, StorageQuestion } from "./messages.ts";
-import { parseStorageRequest, shapeOf, sqlOf, type StorageRequest } from "./requests.ts";
-import { Lane, StorageProcess, writeProgram } from "./storage_process.ts";
-import { type EncodedRows, type RowObject, rowObjects } from "./values.ts";
+import { ANSWER, type PluginOperation, type StorageQuestion } from "./messages.ts";
+import { Patience } from "./patience.ts";
+import { PreparedStatements } from "./prepared.ts";
+import { parseStorageRequest, shapeOf, sqlOf } from "./requests.ts";
+import { Lane, StorageProcess } from "./storage_process.ts";
+import { writeProgram } from "./write_program.ts";
 
 /** The plugin that asks: as much of it as storage needs to know. */
 export interface StorageClient {
@@ -43,6 +46,8 @@ export interface StorageOptions {
   readonly maxReaders?: number;
 }
 
+const STOPPED: ReadonlySet<string> = new Set(["storage.timeout", "storage.out_of_memory"]);
+
 /** The operator's work may take this long: it touches everything a plugin has. */
 const MAINTENANCE_MS = 120_000;
 
@@ -62,16 +67,20 @@ export class Storage implements AsyncDisposable {
   readonly #limits: StorageLimits;
   readonly #writes: Lane;
   readonly #reads: Lane;
-  readonly #turns: Map<string, Promise<unknown>> = new Map();
+  /** Work that waits for a plugin's earlier work to end; a plugin without any under way is not in it. */
+  readonly #turns: Map<string, (() => void)[]> = new Map();
   readonly #claims: Map<string, Promise<unknown>> = new Map();
+  readonly #claimed: Set<string> = new Set();
+  readonly #prepared: PreparedStatements;
   readonly #patience: Patience;
   #program: Promise<string> | null = null;
 
   /** See {@link createStorage}. */
   constructor(options: StorageOptions) {
-    const { clock } = options.runtime;
+    const { clock, ids } = options.runtime;
     this.#options = options;
     this.#limits = { ...DEFAULT_LIMITS, ...options.limits };
+    this.#prepared = new PreparedStatements(ids.create("st"));
     this.#patience = new Patience(clock, this.#limits.deadlineMs);
     this.#writes = new Lane({ start: () => this.#start(true), maxProcesses: 1, clock });
     this.#reads = new Lane({ start: () => this.#start(false), maxProcesses: options.maxReaders ?? 4, clock });
@@ -84,53 +93,70 @@ export class Storage implements AsyncDisposable {
 
   /**
    * Answers a plugin's `kaged.storage.*` request; an error it throws becomes the error response. Fits a supervisor's
-   * `onRequest`, whose `audit` then takes the refusals.
+   * `onRequest`, whose `audit` then takes the refusals. To a request that takes text, the answer is the text that the
+   * storage process wrote.
    */
-  async handle(
+  handle(
     client: StorageClient,
-    request: Pick<IncomingRequest, "method" | "params" | "signal">,
+    request: Pick<IncomingRequest, "method" | "params" | "signal" | "isAborted" | "takesText">,
     audit: Pick<Audit, "emit"> | undefined = this.#options.audit,
   ): Promise<unknown> {
-    const parsed = parseStorageRequest(request.method, request.params, this.#limits.maxBatch);
-    try {
-      this.#requireAccess(client, parsed);
-      return await this.#inTurn(client.plugin, async () => {
-        if (request.signal.aborted) throw new HostError("protocol.cancelled", "The request was cancelled");
-        return await this.#perform(client.plugin, parsed);
+    const { plugin } = client;
+    return new Promise((resolve, reject) => {
+      const operation = parseStorageRequest(request.method, request.params, {
+        maxBatch: this.#limits.maxBatch,
+        sqlOfHandle: (handle) => this.#prepared.sqlOf(plugin, handle),
       });
-    } catch (error) {
-      throw refused(asHostError(error), client, parsed, audit);
-    }
+      const fail = (error: unknown): void => reject(refused(asHostError(error), client, operation, audit));
+      const settle = (answer: string | HostError): void => {
+        if (answer instanceof HostError) fail(answer);
+        else resolve(this.#answerTo(plugin, operation, answer, request.takesText ?? false));
+        this.#endTurn(plugin);
+      };
+      try {
+        this.#requireAccess(client, operation);
+      } catch (error) {
+        return fail(error);
+      }
+      this.#inTurn(plugin, () => {
+        if (!(request.isAborted ?? request.signal.aborted)) return this.#ask(plugin, operation, settle);
+        settle(new HostError("protocol.cancelled", "The request was cancelled"));
+      });
+    });
   }
 
   /** Claims a plugin's prefix: at install, or with its first request. Rejects with `storage.prefix_taken`. */
   async claim(plugin: string): Promise<void> {
     let claim = this.#claims.get(plugin);
     if (!claim) {
-      claim = this.#writes.ask({ op: "claim", plugin }, MAINTENANCE_MS);
+      claim = this.#maintain({ op: "claim", plugin });
       this.#claims.set(plugin, claim);
-      claim.catch(() => this.#claims.delete(plugin));
+      claim.then(() => this.#claims.get(plugin) === claim && this.#claimed.add(plugin), () => this.forget(plugin));
     }
     await claim;
   }
 
   /** Returns a plugin's tables and the bytes they take. */
   async report(plugin: string): Promise<StorageReport> {
-    return await this.#writes.ask({ op: "report", plugin }, MAINTENANCE_MS) as StorageReport;
+    return await this.#maintain({ op: "report", plugin }) as StorageReport;
   }
 
   /** Drops everything a plugin has and frees its prefix; returns the names of its tables. */
   async drop(plugin: string): Promise<string[]> {
-    return await this.#inTurn(plugin, async () => {
-      const dropped = await this.#writes.ask({ op: "drop", plugin }, MAINTENANCE_MS) as string[];
-      this.#claims.delete(plugin);
-      return dropped;
-    });
+    await new Promise<void>((resolve) => this.#inTurn(plugin, resolve));
+    try {
+      return await this.#maintain({ op: "drop", plugin }) as string[];
+    } finally {
+      this.forget(plugin);
+      this.#endTurn(plugin);
+    }
   }
 
   /** Forgets that a plugin's prefix was claimed, after another process has dropped the plugin's tables. */
   forget(plugin: string): void {
     this.#claims.delete(plugin);
+    this.#claimed.delete(plugin);
+    this.#prepared.forget(plugin);
   }
 
   /** Writes a plugin's tables, unprefixed, to a new SQLite file; returns their names. */
@@ -140,7 +166,7 @@ export class Storage implements AsyncDisposable {
         hint: "Name a file that does not",
       });
     }
-    return await this.#writes.ask({ op: "export", plugin, file }, MAINTENANCE_MS) as string[];
+    return await this.#maintain({ op: "export", plugin, file }) as string[];
   }
 
   /** Ends every process. Requests that run are refused. */
@@ -176,9 +202,9 @@ export class Storage implements AsyncDisposable {
     }
   }
 
-  #requireAccess({ plugin, manifest }: StorageClient, { operation: { op } }: StorageRequest): void {
+  #requireAccess({ plugin, manifest }: StorageClient, { op }: PluginOperation): void {
     const access = storageAccess(manifest.capabilities);
-    const needed = isReading(op) ? "read" : "write";
+    const needed = isReading(op) || op === "prepare" ? "read" : "write";
     if (access === "write" || access === needed) return;
     const capability = `kaged:storage:${needed}`;
     const held = withheldOf(manifest.withheld ?? [], [capability]);
@@ -188,46 +214,56 @@ export class Storage implements AsyncDisposable {
     });
   }
 
-  async #perform(plugin: string, { operation, asArrays }: StorageRequest): Promise<unknown> {
-    this.#patience.expect(plugin);
-    await this.claim(plugin);
-    const outcome = await this.#ask({ plugin, ...operation });
-    switch (operation.op) {
-      case "schema":
-        return outcome;
-      case "query":
-        return shown(outcome as EncodedRows, asArrays);
-      case "exec":
-        return execShown(outcome as ExecOutcome, asArrays);
-      case "batch":
-        return { results: (outcome as ExecOutcome[]).map((each) => execShown(each, asArrays)) };
-    }
-  }
-
   /** Asks a plugin's question; a statement that had to be stopped counts against the plugin until one ends well. */
-  async #ask(question: StorageQuestion): Promise<unknown> {
-    const { plugin, op } = question;
+  #ask(plugin: string, operation: PluginOperation, settle: (answer: string | HostError) => void): void {
+    const { op } = operation;
+    const ask = (): void =>
+      (isReading(op) ? this.#reads : this.#writes).ask({ plugin, ...operation }, this.#limits.deadlineMs, (answer) => {
+        if (!(answer instanceof HostError)) op === "schema" || this.#patience.restore(plugin);
+        else if (STOPPED.has(answer.code)) this.#patience.lose(plugin);
+        settle(answer);
+      });
     try {
-      const outcome = await (isReading(op) ? this.#reads : this.#writes).ask(question, this.#limits.deadlineMs);
-      if (op !== "schema") this.#patience.restore(plugin);
-      return outcome;
+      this.#patience.expect(plugin);
     } catch (error) {
-      if (error instanceof HostError && ["storage.timeout", "storage.out_of_memory"].includes(error.code)) {
-        this.#patience.lose(plugin);
-      }
-      throw error;
+      return settle(asHostError(error));
     }
+    if (this.#claimed.has(plugin)) ask();
+    else this.claim(plugin).then(ask, (error) => settle(asHostError(error)));
   }
 
-  /** Runs a plugin's requests one after another, whichever instance they come from. */
-  async #inTurn<T>(plugin: string, run: () => Promise<T>): Promise<T> {
-    const turn = (this.#turns.get(plugin) ?? Promise.resolve()).then(run, run);
-    this.#turns.set(plugin, turn);
-    try {
-      return await turn;
-    } finally {
-      if (this.#turns.get(plugin) === turn) this.#turns.delete(plugin);
+  /** Returns what the plugin gets for an answer that is no error. A change of its tables ends its prepared statements. */
+  #answerTo(plugin: string, operation: PluginOperation, answer: string, takesText: boolean): unknown {
+    if (answer.startsWith(ANSWER.OK_DEFINED)) this.#prepared.forget(plugin);
+    const text = answer.slice(1);
+    if (operation.op === "prepare") {
+      return { statement: this.#prepared.add(plugin, operation.sql), ...JSON.parse(text) };
     }
+    return takesText ? new JsonText(text) : JSON.parse(text);
+  }
+
+  #maintain(question: StorageQuestion): Promise<unknown> {
+    return new Promise((resolve, reject) =>
+      this.#writes.ask(question, MAINTENANCE_MS, (answer) => {
+        if (answer instanceof HostError) reject(answer);
+        else resolve(JSON.parse(answer.slice(1)));
+      })
+    );
+  }
+
+  /** Runs a plugin's requests one after another, whichever instance they come from; each ends with {@link #endTurn}. */
+  #inTurn(plugin: string, start: () => void): void {
+    const waiting = this.#turns.get(plugin);
+    if (waiting) return void waiting.push(start);
+    this.#turns.set(plugin, []);
+    start();
+  }
+
+  #endTurn(plugin: string): void {
+    const next = this.#turns.get(plugin)?.shift();
+    // Not at once: many that fail at once would stand on each other's stack.
+    if (next) queueMicrotask(next);
+    else this.#turns.delete(plugin);
   }
 }
 
@@ -235,7 +271,7 @@ export class Storage implements AsyncDisposable {
 function refused(
   error: HostError,
   { plugin, instance }: StorageClient,
-  { operation }: StorageRequest,
+  operation: PluginOperation,
   audit: Pick<Audit, "emit"> | undefined,
 ): HostError {
   if (error.rpc === -32003) {
@@ -251,52 +287,4 @@ function refused(
 
 function isReading(op: StorageQuestion["op"]): boolean {
   return op === "query" || op === "schema";
-}
-
-function shown(
-  outcome: EncodedRows,
-  asArrays: boolean,
-): { rows: readonly unknown[] | RowObject[]; columns: readonly string[] } {
-  return { rows: asArrays ? outcome.rows : rowObjects(outcome), columns: outcome.columns };
-}
-
-function execShown({ rowsAffected, returned }: ExecOutcome, asArrays: boolean): object {
-  return { rows_affected: rowsAffected, ...(returned ? shown(returned, asArrays) : {}) };
-}
-
-const MAX_WAIT_MS = 60_000;
-
-/** Counts, and says who has to wait. */
-export class Patience {
-  readonly #clock: Clock;
-  readonly #unitMs: number;
-  readonly #strikes: Map<string, { readonly count: number; readonly untilMs: number }> = new Map();
-
-  /** The first wait is `unitMs`, after the second stop in a row; then it doubles. */
-  constructor(clock: Clock, unitMs: number) {
-    this.#clock = clock;
-    this.#unitMs = unitMs;
-  }
-
-  /** Throws `storage.busy` while the plugin has to wait. */
-  expect(plugin: string): void {
-    const waitMs = (this.#strikes.get(plugin)?.untilMs ?? 0) - this.#clock.monotonic();
-    if (waitMs <= 0) return;
-    throw new HostError("storage.busy", "Too many of the plugin's statements had to be stopped", {
-      data: { retry_after_ms: Math.ceil(waitMs) },
-      hint: `Try again in ${Math.ceil(waitMs / 1000)} s, with statements that end`,
-    });
-  }
-
-  /** A statement of the plugin had to be stopped. */
-  lose(plugin: string): void {
-    const count = (this.#strikes.get(plugin)?.count ?? 0) + 1;
-    const waitMs = count < 2 ? 0 : Math.min(MAX_WAIT_MS, this.#unitMs * 2 ** (count - 2));
-    this.#strikes.set(plugin, { count, untilMs: this.#clock.monotonic() + waitMs });
-  }
-
-  /** A statement of the plugin came to its end. */
-  restore(plugin: string): void {
-    this.#strikes.delete(plugin);
-  }
 }

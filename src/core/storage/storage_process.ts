@@ -6,15 +6,14 @@
  */
 import { HostError, messageOf } from "../errors/host_error.ts";
 import type { ChildProcess, Clock, Runtime } from "../ports/ports.ts";
-import { sha256 } from "../values/sha256.ts";
 import { LineReader } from "../wire/read_lines.ts";
 import type { StorageLimits } from "./limits.ts";
-import { errorFromParts, type StorageAnswer, type StorageQuestion, type StorageSetup } from "./messages.ts";
+import { ANSWER, errorFrom, type StorageQuestion, type StorageSetup } from "./messages.ts";
 
 /** How a storage process is started. */
 interface StorageProcessOptions {
   readonly runtime: Runtime;
-  /** Path of the program's file, see {@link writeProgram}. */
+  /** Path of the program's file. */
   readonly program: string;
   readonly cwd: string;
   readonly setup: StorageSetup;
@@ -26,15 +25,25 @@ const MEMORY_CHECK_MS = 100;
 const PAGE_BYTES = 4096;
 const STDERR_CHARACTERS = 2_000;
 
+/** Takes the answer to a question, {@link ANSWER} and JSON, or the error that it ended with. */
+export type Settle = (answer: string | HostError) => void;
+
 /** A process that runs one question at a time. */
 export class StorageProcess {
   readonly #clock: Runtime["clock"];
   readonly #files: Runtime["files"];
   readonly #limits: StorageLimits;
   readonly #child: ChildProcess;
-  #settle: ((answer: StorageAnswer | HostError) => void) | null = null;
+  #settle: Settle | null = null;
   #stderr = "";
   #isDead = false;
+  /** Counts the questions. */
+  #turn = 0;
+  #deadlineMs = Infinity;
+  #dueMs = Infinity;
+  #ringsMs = Infinity;
+  #cancelTimer: () => void = () => {};
+  #isWatched = false;
 
   private constructor(child: ChildProcess, { runtime, setup }: StorageProcessOptions) {
     this.#child = child;
@@ -48,7 +57,7 @@ export class StorageProcess {
     const { runtime, program, cwd, setup } = options;
     let started: StorageProcess | null = null;
     const lines = new LineReader({
-      line: (text) => void (started && started.#answered(text)),
+      line: (text, start, end) => void (started && started.#answered(text.slice(start, end))),
       undecodable: (start) => started?.fail(`sent bytes that are no UTF-8: ${start.slice(0, 100)}`),
       oversize: () => started?.fail("sent an answer without end"),
     }, { bytes: runtime.bytes, maxLineBytes: MAX_ANSWER_BYTES });
@@ -64,7 +73,9 @@ export class StorageProcess {
     });
     const ready = started = new StorageProcess(child, options);
     child.exited.then(({ code, signal }) => ready.#ended(signal ?? `code ${code}`));
-    await ready.ask(setup, Infinity);
+    await new Promise<void>((resolve, reject) =>
+      ready.ask(setup, Infinity, (answer) => answer instanceof HostError ? reject(answer) : resolve())
+    );
     return ready;
   }
 
@@ -88,46 +99,53 @@ export class StorageProcess {
   }
 
   /** Asks one question. The process is gone after `storage.timeout` and `storage.out_of_memory`. */
-  async ask(question: StorageQuestion | StorageSetup, deadlineMs: number): Promise<unknown> {
-    const answer = await new Promise<StorageAnswer | HostError>((resolve) => {
-      if (this.#isDead) return resolve(new HostError("storage.failed", "The storage process has ended"));
-      const stopWatching = this.#watchMemory();
-      const stopTimer = deadlineMs === Infinity ? () => {} : this.#clock.after(deadlineMs, () =>
-        this.#kill(
-          new HostError("storage.timeout", `The statement was stopped after ${deadlineMs} ms`, {
-            data: { deadline_ms: deadlineMs },
-          }),
-        ));
-      this.#settle = (settled) => {
-        this.#settle = null;
-        stopTimer();
-        stopWatching();
-        resolve(settled);
-      };
-      this.#child.write(`${JSON.stringify(question)}\n`);
-    });
-    if (answer instanceof HostError) {
-      // The database stays locked until the process is really gone.
-      if (this.#isDead) await this.#child.exited;
-      throw answer;
+  ask(question: StorageQuestion | StorageSetup, deadlineMs: number, settle: Settle): void {
+    if (this.#isDead) {
+      return this.#settleWhenGone(new HostError("storage.failed", "The storage process has ended"), settle);
     }
-    if ("error" in answer) throw errorFromParts(answer.error);
-    return answer.ok;
+    this.#settle = settle;
+    this.#turn++;
+    this.#deadlineMs = deadlineMs;
+    this.#dueMs = this.#clock.monotonic() + deadlineMs;
+    // Most answers come long before: one timer serves many questions, and finds out for which it rings.
+    if (this.#dueMs < this.#ringsMs) this.#armDeadline(deadlineMs);
+    if (!this.#isWatched) this.#armWatch();
+    this.#child.write(`${JSON.stringify(question)}\n`);
   }
 
-  #answered(text: string): void {
-    if (!this.#settle) return this.fail("answered without a question");
-    try {
-      this.#settle(JSON.parse(text) as StorageAnswer);
-    } catch {
-      this.fail("sent an answer that is no JSON");
+  #answered(answer: string): void {
+    const settle = this.#settle;
+    if (!settle) return this.fail("answered without a question");
+    const tag = answer[0];
+    if (tag === ANSWER.OK || tag === ANSWER.OK_DEFINED) {
+      this.#settle = null;
+      return settle(answer);
     }
+    let error: HostError;
+    try {
+      error = errorFrom(answer.slice(1));
+    } catch {
+      return this.fail("sent an answer that cannot be read");
+    }
+    this.#settle = null;
+    settle(error);
+  }
+
+  /** The database stays locked until the process is really gone. */
+  #settleWhenGone(error: HostError, settle: Settle): void {
+    void this.#child.exited.then(() => settle(error));
+  }
+
+  #lose(error: HostError): void {
+    const settle = this.#settle;
+    this.#settle = null;
+    this.#isDead = true;
+    if (settle) this.#settleWhenGone(error, settle);
   }
 
   #ended(how: string): void {
-    this.#isDead = true;
     const said = this.#stderr.trim().split("\n").at(-1) ?? "";
-    this.#settle?.(
+    this.#lose(
       /out of memory/i.test(this.#stderr)
         ? new HostError("storage.out_of_memory", "The statement needs more memory than it may take")
         : new HostError("storage.failed", `The storage process ended (${how})`, { data: { stderr: said } }),
@@ -135,62 +153,47 @@ export class StorageProcess {
   }
 
   #kill(reason: HostError): void {
-    this.#isDead = true;
     this.#child.kill("SIGKILL");
-    this.#settle?.(reason);
+    this.#lose(reason);
   }
 
-  /** Checks the process's memory every 100 ms, where the system has /proc. */
-  #watchMemory(): () => void {
+  #armDeadline(afterMs: number): void {
+    const turn = this.#turn;
+    this.#cancelTimer();
+    this.#ringsMs = this.#dueMs;
+    this.#cancelTimer = this.#clock.after(afterMs, () => {
+      this.#ringsMs = Infinity;
+      if (!this.#settle || this.#deadlineMs === Infinity) return;
+      if (turn !== this.#turn) return this.#armDeadline(Math.max(0, this.#dueMs - this.#clock.monotonic()));
+      const message = `The statement was stopped after ${this.#deadlineMs} ms`;
+      this.#kill(new HostError("storage.timeout", message, { data: { deadline_ms: this.#deadlineMs } }));
+    });
+  }
+
+  /** Checks the process's memory every 100 ms while it works, where the system has /proc. */
+  #armWatch(): void {
+    const turn = this.#turn;
+    this.#isWatched = true;
+    this.#clock.after(MEMORY_CHECK_MS, async () => {
+      this.#isWatched = false;
+      if (!this.#settle || this.#isDead) return;
+      if (turn === this.#turn) await this.#checkMemory(turn);
+      if (!this.#isWatched) this.#armWatch();
+    });
+  }
+
+  async #checkMemory(turn: number): Promise<void> {
     const { maxMemoryBytes } = this.#limits;
-    let cancel = (): void => {};
-    let isOver = false;
-    const look = async (): Promise<void> => {
-      const statm = await this.#files.readText(`/proc/${this.#child.pid}/statm`).catch(() => null);
-      if (isOver || statm === null) return;
-      if (Number(statm.split(" ")[1]) * PAGE_BYTES > maxMemoryBytes) {
-        const message = `The statement was stopped: it took more than ${maxMemoryBytes} bytes of memory`;
-        return this.#kill(new HostError("storage.out_of_memory", message, { hint: "Use LIMIT, or sort less at once" }));
-      }
-      cancel = this.#clock.after(MEMORY_CHECK_MS, look);
-    };
-    cancel = this.#clock.after(MEMORY_CHECK_MS, look);
-    return () => {
-      isOver = true;
-      cancel();
-    };
+    const statm = await this.#files.readText(`/proc/${this.#child.pid}/statm`).catch(() => null);
+    if (!this.#settle || turn !== this.#turn || statm === null) return;
+    if (Number(statm.split(" ")[1]) * PAGE_BYTES <= maxMemoryBytes) return;
+    const message = `The statement was stopped: it took more than ${maxMemoryBytes} bytes of memory`;
+    this.#kill(new HostError("storage.out_of_memory", message, { hint: "Use LIMIT, or sort less at once" }));
   }
 
   #noteStderr(text: string): void {
     this.#stderr = (this.#stderr + text).slice(-STDERR_CHARACTERS);
   }
-}
-
-/**
- * Writes the program into `<home>/run/`, unless it is there already; returns its path. Rejects with `storage.disk_full`
- * or `storage.disk_failed`.
- */
-export async function writeProgram({ databases, files, ids }: Runtime, home: string): Promise<string> {
-  const text = await databases.storageProgram();
-  const dir = `${home}/run`;
-  await files.makeDir(dir, { recursive: true, mode: 0o700 });
-  const path = `${dir}/storage-${(await sha256(text)).slice(0, 16)}.mjs`;
-  if (await files.readText(path).catch(() => null) === text) return path;
-  // Another host may be doing the same: the file appears whole.
-  const draft = `${dir}/${ids.create("storage")}.tmp`;
-  try {
-    await files.write(draft, text);
-    await files.rename(draft, path);
-  } catch (cause) {
-    await files.remove(draft).catch(() => {});
-    const isFull = ["ENOSPC", "EDQUOT"].includes((cause as { code?: string }).code ?? "");
-    const message = `Cannot start the storage process: ${messageOf(cause)}`;
-    throw new HostError(isFull ? "storage.disk_full" : "storage.disk_failed", message, {
-      hint: isFull ? "Make room on the disk: the next request tries again" : "Check the disk and its permissions",
-      cause,
-    });
-  }
-  return path;
 }
 
 interface LaneOptions {
@@ -202,14 +205,13 @@ interface LaneOptions {
 interface Waiting {
   readonly question: StorageQuestion;
   readonly deadlineMs: number;
-  readonly resolve: (value: unknown) => void;
-  readonly reject: (error: unknown) => void;
-  readonly isRepeat: boolean;
+  readonly settle: Settle;
+  isRepeat: boolean;
 }
 
 /** A question waits this long for a process that is busy before another one is started. */
 const GROW_AFTER_MS = 25;
-/** A process beyond the first is let go after this long without work. */
+/** Processes beyond the first are let go when the lane had no work for this long. */
 const IDLE_MS = 30_000;
 
 /** Questions in, answers out, in order of arrival. */
@@ -221,6 +223,7 @@ export class Lane {
   readonly #queue: Waiting[] = [];
   #cancelGrowth: (() => void) | null = null;
   #cancelShrink: (() => void) | null = null;
+  #hasWorked = false;
   #isClosed = false;
 
   /** Makes a lane; no process is started before the first question. */
@@ -229,12 +232,10 @@ export class Lane {
   }
 
   /** Asks a question; its time runs from when a process takes it. */
-  ask(question: StorageQuestion, deadlineMs: number): Promise<unknown> {
-    return new Promise((resolve, reject) => {
-      if (this.#isClosed) return reject(closed());
-      this.#queue.push({ question, deadlineMs, resolve, reject, isRepeat: false });
-      this.#advance();
-    });
+  ask(question: StorageQuestion, deadlineMs: number, settle: Settle): void {
+    if (this.#isClosed) return settle(closed());
+    this.#queue.push({ question, deadlineMs, settle, isRepeat: false });
+    this.#advance();
   }
 
   /** Ends every process; questions that wait are refused. */
@@ -242,7 +243,7 @@ export class Lane {
     this.#isClosed = true;
     this.#cancelGrowth?.();
     this.#cancelShrink?.();
-    for (const { reject } of this.#queue.splice(0)) reject(closed());
+    for (const { settle } of this.#queue.splice(0)) settle(closed());
     await Promise.allSettled(this.#starts);
     await Promise.all([...this.#all].map((worker) => worker.close()));
   }
@@ -272,7 +273,7 @@ export class Lane {
         this.#idle.push(worker);
       },
       // The question that has waited longest fails with the error; the others try again.
-      (error) => this.#queue.shift()?.reject(error),
+      (error) => this.#queue.shift()?.settle(error),
     ).finally(() => {
       this.#starts.delete(start);
       this.#advance();
@@ -280,26 +281,29 @@ export class Lane {
     this.#starts.add(start);
   }
 
-  async #run(worker: StorageProcess, waiting: Waiting): Promise<void> {
-    const { question, deadlineMs, resolve, reject, isRepeat } = waiting;
-    try {
-      resolve(await worker.ask(question, deadlineMs));
-    } catch (error) {
+  #run(worker: StorageProcess, waiting: Waiting): void {
+    worker.ask(waiting.question, waiting.deadlineMs, (answer) => {
+      if (worker.isDead) this.#all.delete(worker);
+      else this.#idle.push(worker);
       // The process may have died before the question reached it: a question that changes nothing is asked again.
-      const mayRepeat = !isRepeat && !this.#isClosed && isHarmless(question) && isLost(error);
-      if (mayRepeat) this.#queue.unshift({ question, deadlineMs, resolve, reject, isRepeat: true });
-      else reject(error);
-    }
-    if (worker.isDead) this.#all.delete(worker);
-    else this.#idle.push(worker);
-    this.#advance();
-    this.#shrinkLater();
+      if (!waiting.isRepeat && !this.#isClosed && isLost(answer) && isHarmless(waiting.question)) {
+        waiting.isRepeat = true;
+        this.#queue.unshift(waiting);
+      } else waiting.settle(answer);
+      this.#advance();
+      this.#hasWorked = true;
+      if (this.#all.size > 1) this.#shrinkLater();
+    });
   }
 
   #shrinkLater(): void {
-    if (this.#all.size < 2 || this.#isClosed) return;
-    this.#cancelShrink?.();
-    this.#cancelShrink = this.#options.clock.after(IDLE_MS, () => {
+    if (this.#isClosed) return;
+    this.#cancelShrink ??= this.#options.clock.after(IDLE_MS, () => {
+      this.#cancelShrink = null;
+      if (this.#hasWorked) {
+        this.#hasWorked = false;
+        return this.#shrinkLater();
+      }
       for (const worker of this.#idle.splice(1)) {
         this.#all.delete(worker);
         void worker.close();
@@ -312,8 +316,8 @@ function isHarmless({ op }: StorageQuestion): boolean {
   return op === "query" || op === "schema" || op === "claim" || op === "report";
 }
 
-function isLost(error: unknown): boolean {
-  return error instanceof HostError && error.code === "storage.failed";
+function isLost(answer: string | HostError): boolean {
+  return answer instanceof HostError && answer.code === "storage.failed";
 }
 
 function closed(): HostError {

@@ -10,7 +10,7 @@ import type { McpTool } from "../mcp/mcp_tool.ts";
 import type { McpEra } from "../mcp/messages.ts";
 import type { ClientOffer, McpEvent, McpPeer, McpServerInfo, McpServerRequest } from "../mcp/peer.ts";
 import type { Clock } from "../ports/ports.ts";
-import type { CallOptions, Connection, ConnectionOptions, IncomingRequest } from "../wire/connection_types.ts";
+import type { CallEnd, CallOptions, Connection, ConnectionOptions, IncomingRequest } from "../wire/connection_types.ts";
 import type { PluginCallContext } from "./types.ts";
 
 /** The content of a handshake. */
@@ -98,12 +98,16 @@ export interface DialectPorts {
 export interface Dialect {
   /** Shakes hands. Rejects with `initialize.*`, `mcp.*`, `plugin.config_invalid` or what ended the connection. */
   handshake(options: HandshakeOptions): Promise<PluginProfile>;
-  /** Calls a method or a tool, whatever its name. `ping` is answered `{ status: "ok" }` by a plugin that is well. */
+  /**
+   * Calls a method or a tool, whatever its name. `ping` is answered `{ status: "ok" }` by a plugin that is well.
+   * `end` is called once, as {@link Connection.call} does.
+   */
   call(
     method: string,
     params: Readonly<Record<string, unknown>>,
     context: PluginCallContext | null,
     options?: CallOptions,
+    end?: CallEnd,
   ): Promise<unknown>;
   /** Hands it a new config. False when it has no use for config; rejects when it refuses. */
   updateConfig(config: Readonly<Record<string, unknown>>): Promise<boolean>;
@@ -115,6 +119,8 @@ export interface Dialect {
   askToEnd(): void;
   /** Resolves when no call is open. Absent: when the connection waits for no answer. */
   idle?(): Promise<void>;
+  /** As {@link Connection.activity}; a call of several requests counts until its end. Absent: it never rests. */
+  activity?(): number | null;
   /** The parts of an MCP server beyond its tools, once it has shaken hands; absent for any other plugin. */
   readonly peer?: McpPeer;
 }

@@ -10,22 +10,22 @@ import { HostError } from "../errors/host_error.ts";
 import type { Manifest } from "../manifest/manifest.ts";
 import type { McpTool } from "../mcp/mcp_tool.ts";
 import type { McpPeer } from "../mcp/peer.ts";
-import type { CallOptions, IncomingRequest } from "../wire/connection_types.ts";
+import type { CallEnd, CallOptions, IncomingRequest } from "../wire/connection_types.ts";
 import type { PluginProfile } from "./dialect.ts";
 import { InstanceAudit } from "./instance_audit.ts";
-import { InstanceMcp } from "./instance_mcp.ts";
+import { InstanceCall } from "./instance_call.ts";
+import { instanceInfo, liveInfo } from "./instance_info.ts";
+import { InstanceMcp, noServer } from "./instance_mcp.ts";
 import { type Config, InstanceSecrets } from "./instance_secrets.ts";
 import { Lifeline } from "./lifeline.ts";
 import { type InstanceOptions, processOptions } from "./instance_options.ts";
 import { type Ending, type PluginProcess, spawnPlugin } from "./plugin_process.ts";
-import { type PluginSource, pluginSource } from "./plugin_source.ts";
-import { PendingReplacement } from "./replacement.ts";
+import { type PluginSource, pluginSource, projectsOf } from "./plugin_source.ts";
+import { DRAIN_MS, PendingReplacement, reloadingError } from "./replacement.ts";
+import { InstanceRest } from "./rest.ts";
 import { startFailure } from "./start_failure.ts";
 import { unknownMethod } from "./unknown_method.ts";
 import type { PluginCallContext, PluginInfo, PluginSpec, Replacement } from "./types.ts";
-
-/** Time that calls of a replaced process may still take: twice the default timeout of a call. */
-const DRAIN_MS = 60_000;
 
 /** A registered plugin with its processes. */
 export class PluginInstance {
@@ -33,6 +33,7 @@ export class PluginInstance {
   readonly subject: AuditSubject;
   /** Whether it starts with the others. */
   isEnabled: boolean;
+  readonly isAtRest = (): boolean => this.#life.state.status === "resting" && this.#ending === null;
   readonly #options: InstanceOptions;
   readonly #audit: InstanceAudit;
   readonly #life: Lifeline;
@@ -49,8 +50,10 @@ export class PluginInstance {
   /** With the operator's secrets: its processes get {@link InstanceSecrets.outward} of it. */
   #config: Config;
   readonly #mcp: InstanceMcp;
+  readonly #rest: InstanceRest;
   #attempt: Promise<void> | null = null;
   #ending: Promise<void> | null = null;
+  #asking: PluginInfo | null = null;
   #stops = 0;
 
   /** Takes a plugin on; nothing is started. */
@@ -58,51 +61,64 @@ export class PluginInstance {
     const { source, manifest, audit, subject, host: { runtime: { clock } } } = options;
     this.#options = options;
     this.subject = subject;
-    this.#audit = new InstanceAudit(audit, subject, clock);
+    this.#audit = new InstanceAudit(audit, subject);
     this.#secrets = new InstanceSecrets(options.secrets);
     this.#mcp = new InstanceMcp(options.host, audit, subject);
     const retry = (): void => void this.#try().catch(() => {}); // The lifeline has audited it.
-    this.#life = new Lifeline({ clock, audit, subject, retry });
+    const life = this.#life = new Lifeline({ clock, audit, subject, retry });
     this.#source = source;
     this.#manifest = manifest;
+    this.#mcp.tools = source.spec.pinnedTools ?? null;
+    this.#rest = new InstanceRest({
+      clock,
+      life,
+      audit: this.#audit,
+      idleStopMs: () => this.#idleStopMs,
+      isHeld: () => this.#next !== null || this.#leaving.size > 0 || (options.host.isHeld?.(subject.instance) ?? false),
+      bringUp: () => this.#try(),
+      end: () => this.#endOnce(),
+      ending: () => this.#ending,
+    });
     this.isEnabled = source.spec.enabled ?? true;
     this.#config = source.spec.config ?? {};
   }
 
   /** Returns its state for operators; with the manifest of one of its processes, where that is meant. */
   info(manifest: Manifest = this.#manifest): PluginInfo {
-    const { subject, status, restarts } = { subject: this.subject, ...this.#life.state };
-    const { mcp, methods = [], features = [] } = this.#current?.profile ?? {};
-    const { pid = null, cage } = this.#current?.caged ?? {};
-    return {
-      instance: subject.instance,
-      plugin: subject.name,
-      version: manifest.version,
-      dir: this.#source.spec.dir,
-      manifest,
-      status,
-      pid,
-      cage: cage ? { id: cage.id, limits: cage.limits } : null,
-      restarts,
-      net_refused: this.#current?.net.counts() ?? [],
-      methods,
-      features,
-      tools: speaksMcp(manifest) ? this.#mcp.tools : manifest.tools,
-      mcp: mcp ? { protocol: mcp.protocol, name: mcp.name, version: mcp.version } : null,
-      error: this.#life.error,
-    };
+    const [source, life, live, mcp] = [this.#source, this.#life, this.#current, this.#mcp];
+    return instanceInfo(this.subject, { manifest, source, life, live, mcp });
   }
 
   /** Starts it, forgetting earlier failures. Rejects with why the first try failed; further tries go on behind. */
   async start(): Promise<void> {
-    // One process at a time: the former is gone before the next one comes.
-    const stops = this.#stops;
-    while (this.#ending) await this.#ending;
-    if (stops !== this.#stops) throw this.#life.unavailable(); // Stopped again meanwhile.
+    await this.gone();
     if (this.#life.state.status === "running") return;
     this.isEnabled = true;
     this.#life.apply({ type: "enabled" });
     await this.#try();
+  }
+
+  /** Lets it rest where it may, else starts it; forgets earlier failures. True when it rests. */
+  async ready(): Promise<boolean> {
+    await this.gone();
+    return this.restIfIdle() || await this.start().then(() => false);
+  }
+
+  /** One process at a time: resolves when the former is gone. Rejects when it was stopped again meanwhile. */
+  async gone(): Promise<void> {
+    const stops = this.#stops;
+    while (this.#ending) await this.#ending;
+    if (stops !== this.#stops) throw this.#life.unavailable();
+  }
+
+  /** Lets it rest, unless it has a process, is still losing one, or must have one. */
+  restIfIdle(): boolean {
+    return this.#rest.begin() && (this.isEnabled = true);
+  }
+
+  /** Starts it where it rests, for `need`. Rejects as the start does. */
+  async wake(need: string): Promise<void> {
+    if (!this.#current?.profile && this.#rest.isWakeable) await this.#rest.wake(need);
   }
 
   /** Stops it and keeps it down. */
@@ -110,12 +126,16 @@ export class PluginInstance {
     this.#stops++;
     this.#life.apply({ type: event });
     if (event === "disabled") this.isEnabled = false;
-    this.#ending ??= this.#end().finally(() => this.#ending = null);
-    await this.#ending;
+    await this.#endOnce();
+  }
+
+  #endOnce(): Promise<void> {
+    return this.#ending ??= this.#end().finally(() => this.#ending = null);
   }
 
   /** Ends its processes, or the attempt to bring one up. */
   async #end(): Promise<void> {
+    this.#rest.unwatch();
     const current = this.#current;
     const attempt = this.#attempt;
     await Promise.all([
@@ -131,6 +151,7 @@ export class PluginInstance {
   /** Hands it a new config. When it refuses, or cannot be asked, the old one stays. */
   async updateConfig(config: Config): Promise<void> {
     await this.#next?.settled; // A process that takes over meanwhile is the one to ask.
+    if (this.#idleStopMs !== null) await this.#attempt?.catch(() => {}); // A call that woke it must not cost it the config.
     this.#secrets.learn(this.#manifest, config);
     const live = this.#current;
     if (live?.profile && !this.#secrets.isHiddenChange(live.manifest, this.#config, config)) {
@@ -146,23 +167,23 @@ export class PluginInstance {
     params: Readonly<Record<string, unknown>>,
     context: PluginCallContext,
     options: CallOptions,
+    end?: CallEnd,
   ): Promise<unknown> {
     const live = this.#current;
-    if (!live?.profile) throw this.#life.unavailable();
+    if (!live?.profile) {
+      return this.#rest.through(method, options.signal, () => this.call(method, params, context, options, end), end);
+    }
     const isKnown = live.profile.callable.has(method) || method === "ping" || this.#options.byWireName;
     if (!isKnown) throw unknownMethod(this.subject.name, method, live.profile);
-    const call = () => live.net.during(params, live.dialect.call(method, params, context, options));
-    return this.#audit.call(method, context, call);
+    const call = new InstanceCall(method, params, context, this.#audit, live.net, end);
+    return live.dialect.call(method, params, context, options, call);
   }
 
   /** Returns the parts of an MCP server beyond its tools. Throws `plugin.unavailable` or `mcp.not_offered`. */
   mcp(): McpPeer {
     const live = this.#current;
     if (!live?.profile) throw this.#life.unavailable();
-    if (live.dialect.peer) return live.dialect.peer;
-    throw new HostError("mcp.not_offered", `Plugin "${this.subject.name}" is no MCP server`, {
-      data: { plugin: this.subject.name },
-    });
+    return live.dialect.peer ?? noServer(this.subject.name);
   }
 
   /**
@@ -171,11 +192,7 @@ export class PluginInstance {
    */
   async replace(spec: PluginSpec = { ...this.#source.spec, config: this.#config }): Promise<Replacement> {
     const { host, host: { runtime: { clock } } } = this.#options;
-    if (this.#next) {
-      const { name, instance } = this.subject;
-      const hint = "Wait until that is done, and ask again";
-      throw new HostError("plugin.reloading", `Plugin "${name}" is being reloaded`, { data: { instance }, hint });
-    }
+    if (this.#next) throw reloadingError(this.subject);
     if (!this.#current?.profile) throw this.#life.unavailable();
     const source = pluginSource(this.subject.name, spec, host);
     const startedMs = clock.monotonic();
@@ -217,8 +234,7 @@ export class PluginInstance {
   }
 
   #try(): Promise<void> {
-    this.#attempt ??= this.#bringUp().finally(() => this.#attempt = null);
-    return this.#attempt;
+    return this.#attempt ??= this.#bringUp().finally(() => this.#attempt = null);
   }
 
   /** One start: cage, process, handshake. */
@@ -252,12 +268,13 @@ export class PluginInstance {
   }
 
   async #spawn(source: PluginSource, checkWanted: () => void): Promise<PluginProcess> {
-    const options = processOptions(this.#options, {
+    const plain = processOptions(this.#options, {
       checkWanted,
       tap: (manifest) => this.#options.host.tap?.(this.info(manifest)) ?? null,
       onRequest: (manifest, request) => this.#onRequest(manifest, request),
       onTools: (live, tools) => this.#onTools(live, tools),
     });
+    const options = this.#idleStopMs === null ? plain : this.#rest.counting(plain);
     const mcpEra = await this.#mcp.eraOf(source, options);
     return await spawnPlugin(source, { ...options, ...(mcpEra && { mcpEra }) });
   }
@@ -265,7 +282,7 @@ export class PluginInstance {
   async #handshake(live: PluginProcess, whole: Config): Promise<PluginProfile> {
     const { storageAvailable = false, kindMethods } = this.#options.host;
     const config = this.#secrets.outward(live.manifest, whole);
-    const profile = await live.handshake({ config, projects: this.#projects, storageAvailable, kindMethods });
+    const profile = await live.handshake({ config, projects: projectsOf(this.#source), storageAvailable, kindMethods });
     await this.#mcp.confirm();
     return profile;
   }
@@ -276,14 +293,17 @@ export class PluginInstance {
     if (profile.mcp) this.#keepTools(profile.mcp.tools);
     const config = this.#secrets.outward(live.manifest, this.#config);
     this.#audit.initialized(profile, live.manifest, config);
-    for (const project of this.#projects) live.tell(profile, "projects.activated", { project, config });
+    for (const project of projectsOf(this.#source)) live.tell(profile, "projects.activated", { project, config });
+    this.#rest.watch(live);
   }
 
   /** Ends a process that serves, or did. From here on it is not called. */
   async #dismiss(live: PluginProcess): Promise<void> {
     const { profile } = live;
     live.profile = null;
-    if (profile) { for (const project of this.#projects) live.tell(profile, "projects.deactivated", { project }); }
+    if (profile) {
+      for (const project of projectsOf(this.#source)) live.tell(profile, "projects.deactivated", { project });
+    }
     this.#audit.ended(await live.stop());
   }
 
@@ -301,21 +321,25 @@ export class PluginInstance {
     this.#options.host.onTools?.(this.info());
   }
 
-  get #projects(): readonly string[] {
-    return this.#source.spec.projects ?? [];
+  /** Null for one that must have a process: it starts with the others, or nobody knows its tools yet. */
+  get #idleStopMs(): number | null {
+    const { onDemand } = this.#source.spec;
+    return onDemand && (!speaksMcp(this.#manifest) || this.#mcp.tools !== null) ? onDemand.idleStopMs : null;
   }
 
   #onEnded(live: PluginProcess, ending: Ending): void {
     // A process that another has replaced, or that was stopped, is audited where it was dismissed.
     if (this.#current !== live || !this.#life.isWanted) return;
     this.#current = null;
+    this.#rest.unwatch();
     this.#audit.ended(ending);
     this.#life.fail(ending.error);
   }
 
   #onRequest(manifest: Manifest, request: IncomingRequest): unknown {
     const { onRequest } = this.#options.host;
-    if (onRequest) return onRequest(this.info(manifest), request, this.#options.audit);
+    if (this.#asking?.manifest !== manifest) this.#asking = liveInfo(() => this.info(manifest));
+    if (onRequest) return onRequest(this.#asking, request, this.#options.audit);
     throw new HostError("protocol.method_unknown", `The host has no method "${request.method}"`);
   }
 }

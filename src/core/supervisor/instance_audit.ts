@@ -3,15 +3,14 @@
  *
  * @module
  */
-import type { Audit, AuditSubject } from "../audit/audit.ts";
+import type { AuditSubject, CallAudit } from "../audit/audit.ts";
+import type { AuditedCall, CallLines } from "../audit/call_lines.ts";
 import type { AuditData, AuditType } from "../audit/events.ts";
 import type { HostError, HostErrorCode } from "../errors/host_error.ts";
 import type { Manifest } from "../manifest/manifest.ts";
-import type { Clock } from "../ports/ports.ts";
 import { API_VERSION } from "../values/version.ts";
 import type { PluginProfile } from "./dialect.ts";
 import type { Ending } from "./plugin_process.ts";
-import type { PluginCallContext } from "./types.ts";
 
 const HOOK_PREFIX = "kaged.hook.";
 
@@ -19,35 +18,35 @@ type Emit = <T extends AuditType>(type: T, data: AuditData[T], requestId?: strin
 
 /** Emits the events of one instance. */
 export class InstanceAudit {
-  readonly #audit: Audit;
-  readonly #clock: Clock;
   readonly #emit: Emit;
+  readonly #lines: CallLines;
 
   /** Emits to `audit` in the name of `subject`. */
-  constructor(audit: Audit, subject: AuditSubject, clock: Clock) {
-    this.#audit = audit;
-    this.#clock = clock;
+  constructor(audit: CallAudit, subject: AuditSubject) {
+    this.#lines = audit.callLines(subject);
     this.#emit = (type, data, requestId) => audit.emit(type, subject, data, requestId);
   }
 
-  /** Makes a call, with an event at its start and one at its end. Hooks have events of their own: the engine's. */
-  call(method: string, context: PluginCallContext, call: () => Promise<unknown>): Promise<unknown> {
-    if (!this.#audit.active || method.startsWith(HOOK_PREFIX)) return call();
-    const { request_id, operator_id, project_id, agent_path } = context;
-    const startedMs = this.#clock.monotonic();
-    const returned = (success: boolean) => {
-      const duration_ms = Math.round((this.#clock.monotonic() - startedMs) * 1000) / 1000;
-      this.#emit("plugin.method_returned", { method, duration_ms, success }, request_id);
-    };
-    const data = { method, operator_id, project_id, agent_path };
-    this.#emit("plugin.method_called", data, request_id);
-    return call().then((result) => {
-      returned(true);
-      return result;
-    }, (error) => {
-      returned(false);
-      throw error;
-    });
+  /** Whether calls of a method have events here: a hook's are the engine's. */
+  hears(method: string): boolean {
+    return this.#lines.isHeard && !method.startsWith(HOOK_PREFIX);
+  }
+
+  /** The time by which calls are measured. */
+  get nowMs(): number {
+    return this.#lines.nowMs;
+  }
+
+  called(call: AuditedCall): void {
+    if (this.#lines.called(call)) return;
+    const { method, context: { request_id, operator_id, project_id, agent_path } } = call;
+    this.#emit("plugin.method_called", { method, operator_id, project_id, agent_path }, request_id);
+  }
+
+  returned(call: AuditedCall, success: boolean): void {
+    const duration_ms = Math.round((this.#lines.nowMs - call.startedMs) * 1000) / 1000;
+    if (this.#lines.returned(call, duration_ms, success)) return;
+    this.#emit("plugin.method_returned", { method: call.method, duration_ms, success }, call.context.request_id);
   }
 
   /** A process serves from now on. */
@@ -81,6 +80,16 @@ export class InstanceAudit {
     if (exit_code === 0 && !isFault) return this.#emit("plugin.exited", { exit_code, last_stderr });
     const data = { exit_code, signal, reason: error.code, last_stderr };
     this.#emit("plugin.crashed", data);
+  }
+
+  /** Nobody used it for `idleMs`: its process ends, and the next need brings another. */
+  rested(idleMs: number): void {
+    this.#emit("plugin.resting", { idle_ms: idleMs });
+  }
+
+  /** It rested, and `need` has it start: the method of a call, or the part of an MCP server. */
+  woken(need: string): void {
+    this.#emit("plugin.woken", { need: need.slice(0, 200) });
   }
 
   /** Another process has taken over, `tookMs` after it was started. */

@@ -4,7 +4,7 @@
  * @module
  */
 import type { Audit, AuditSubject } from "../audit/audit.ts";
-import type { HostError } from "../errors/host_error.ts";
+import { HostError } from "../errors/host_error.ts";
 import { isRemote, speaksMcp } from "../manifest/speaks_mcp.ts";
 import type { McpEra } from "../mcp/messages.ts";
 import type { McpTool } from "../mcp/mcp_tool.ts";
@@ -30,10 +30,15 @@ interface KnownEra {
   readonly isKept: boolean;
 }
 
+/** Throws `mcp.not_offered` for a plugin that is no MCP server. */
+export function noServer(plugin: string): never {
+  throw new HostError("mcp.not_offered", `Plugin "${plugin}" is no MCP server`, { data: { plugin } });
+}
+
 /** Knows the tools and the era of one instance. */
 export class InstanceMcp {
-  /** Tools of the server, kept while it is down: it is expected back. */
-  tools: readonly McpTool[] = [];
+  /** Tools of the server, kept while it is down: it is expected back. Null before they were pinned or listed. */
+  tools: readonly McpTool[] | null = null;
   readonly #host: SupervisorOptions;
   readonly #audit: Audit;
   readonly #subject: AuditSubject;

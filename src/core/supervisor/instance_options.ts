@@ -3,9 +3,10 @@
  *
  * @module
  */
-import type { Audit, AuditSubject } from "../audit/audit.ts";
+import type { AuditSubject, CallAudit } from "../audit/audit.ts";
 import type { Manifest } from "../manifest/manifest.ts";
 import type { SecretMask } from "../values/secret_mask.ts";
+import type { ReadTurns } from "../wire/read_turns.ts";
 import { STUCK_TIMEOUTS } from "./health.ts";
 import type { PluginProcessOptions } from "./plugin_process.ts";
 import type { PluginSource } from "./plugin_source.ts";
@@ -17,9 +18,11 @@ export interface InstanceOptions {
   readonly source: PluginSource;
   /** The manifest as it was when the plugin was registered. */
   readonly manifest: Manifest;
-  readonly audit: Audit;
+  readonly audit: CallAudit;
   readonly secrets: SecretMask;
   readonly subject: AuditSubject;
+  /** Turns of all plugins whose output the host reads; absent, this one's is read at once. */
+  readonly turns?: ReadTurns;
   readonly onNotification?: (notification: PluginNotification) => void;
   /** Calls the tools of an MCP server by the server's own names, and lists none of them. Default: false. */
   readonly byWireName?: boolean;
@@ -27,7 +30,7 @@ export interface InstanceOptions {
 
 /** Returns the options of a process; `own` is what the instance itself does for it. */
 export function processOptions(
-  { host, audit, secrets, subject, onNotification, byWireName = false }: InstanceOptions,
+  { host, audit, secrets, subject, turns, onNotification, byWireName = false }: InstanceOptions,
   own: Pick<PluginProcessOptions, "checkWanted" | "tap" | "onRequest" | "onTools">,
 ): PluginProcessOptions {
   const { instance, name: plugin } = subject;
@@ -39,6 +42,7 @@ export function processOptions(
     audit,
     subject,
     byWireName,
+    join: turns && (() => turns.join(host.weight?.(plugin) ?? 1)),
     maxTimeouts: host.maxTimeouts?.(plugin) ?? STUCK_TIMEOUTS,
     askNetwork: askNetwork && ((target, signal) => askNetwork({ instance, plugin }, target, signal)),
     onLog: (line) => host.onLog?.({ plugin, instance, line: secrets.text(line) }),

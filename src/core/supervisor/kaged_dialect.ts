@@ -4,6 +4,7 @@
  * @module
  */
 import { HostError } from "../errors/host_error.ts";
+import { ContextParams } from "../wire/codec.ts";
 import type { Connection, IncomingRequest, Irregularity } from "../wire/connection_types.ts";
 import type { Dialect, DialectPorts } from "./dialect.ts";
 import { sendConfig, shakeHands } from "./handshake.ts";
@@ -74,11 +75,14 @@ export function kagedDialect(ports: DialectPorts): Dialect {
           onInitialized();
         },
       }),
-    call: (method, params, context, options) =>
-      connection.call(method, context === null || method === "ping" ? {} : { ...params, _context: context }, options),
+    call(method, params, context, options, end) {
+      const sent = context === null || method === "ping" ? {} : new ContextParams(params, context);
+      return connection.call(method, sent, options, end);
+    },
     updateConfig: (config) => sendConfig(connection, config),
     ask: async (method, params, timeoutMs) => await connection.call(method, params, { timeoutMs }),
     notify: (method, params) => connection.notify(method, params),
+    activity: () => connection.activity(),
     askToEnd: () => connection.notify("shutdown", {}),
   };
 }

@@ -17,7 +17,19 @@ export function maskedDialect(dialect: Dialect, secrets: SecretMask): Dialect {
   return {
     ...dialect,
     handshake: (options) => masked(dialect.handshake(options)),
-    call: (method, params, context, options) => masked(dialect.call(method, params, context, options)),
+    call(method, params, context, options, end) {
+      if (end === undefined) return masked(dialect.call(method, params, context, options));
+      return dialect.call(
+        method,
+        params,
+        context,
+        options,
+        secrets.isEmpty ? end : {
+          ok: (result) => end.ok(result),
+          failed: (thrown) => end.failed(maskedError(thrown, secrets)),
+        },
+      );
+    },
     updateConfig: (config) => masked(dialect.updateConfig(config)),
     ...(dialect.peer && { peer: maskedPeer(dialect.peer, masked) }),
   };

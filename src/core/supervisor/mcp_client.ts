@@ -11,16 +11,19 @@ import { OpenCalls } from "../mcp/open_calls.ts";
 import type { McpCallPlace, McpEvent, McpServerInfo } from "../mcp/peer.ts";
 import { ServerParts } from "../mcp/server_parts.ts";
 import { ServerRequests } from "../mcp/server_requests.ts";
-import { needsTask, resultOfCall } from "../mcp/task_call.ts";
-import { type McpToolResult, readToolResult } from "../mcp/tool_result.ts";
+import { needsTask, type TaskPorts } from "../mcp/task_call.ts";
+import { ToolCall } from "../mcp/tool_call.ts";
 import { isMap } from "../values/plain_data.ts";
-import type { CallOptions, Connection, IncomingRequest } from "../wire/connection_types.ts";
+import { failedCall } from "../wire/calls.ts";
+import type { CallEnd, CallOptions, Connection, IncomingRequest } from "../wire/connection_types.ts";
 import type { DialectPorts } from "./dialect.ts";
 import { handshakeStep } from "./handshake.ts";
 import { greet } from "./mcp_greeting.ts";
 import { ServerTools } from "./server_tools.ts";
 import type { PluginCallContext } from "./types.ts";
 import { irregularityGate, notificationGate } from "./wire_audit.ts";
+
+type Args = Readonly<Record<string, unknown>>;
 
 /** A conversation with one server, from the first message on. */
 export class McpClient {
@@ -33,6 +36,8 @@ export class McpClient {
   readonly #end = new AbortController();
   readonly #isTaken: () => boolean;
   #talk: McpConversation | null = null;
+  /** Of every call: the conversation is the same for all of them. */
+  #tasks: TaskPorts | null = null;
 
   /** Makes the connection; nothing is sent yet. */
   constructor(ports: DialectPorts) {
@@ -67,7 +72,11 @@ export class McpClient {
   /** The conversation, once the server has been greeted. */
   get talk(): McpConversation {
     if (this.#talk) return this.#talk;
-    throw new HostError("plugin.not_initialized", `The server "${this.#ports.subject.name}" has not been greeted yet`);
+    throw this.#notGreeted();
+  }
+
+  #notGreeted(): HostError {
+    return new HostError("plugin.not_initialized", `The server "${this.#ports.subject.name}" has not been greeted yet`);
   }
 
   /** Greets the server in the way of its era. Rejects with `initialize.*` or `mcp.*`. */
@@ -82,31 +91,45 @@ export class McpClient {
   }
 
   /** Calls a tool by its name here, or by the server's own. Rejects with the tool's error, `mcp.*` or `protocol.*`. */
-  async callTool(
+  callTool(
     method: string,
-    { _config, ...args }: Readonly<Record<string, unknown>>,
+    params: Args,
     context: PluginCallContext | null,
     options: CallOptions = {},
-  ): Promise<McpToolResult> {
-    const { talk } = this;
-    const place = placeOf(context);
-    const traceparent = context?.traceparent;
+    end?: CallEnd,
+  ): Promise<unknown> {
+    const talk = this.#talk;
+    if (!talk) return failedCall(this.#notGreeted(), end);
+    const at = placeOf(context);
+    const placed = at ? { ...options, at } : options;
+    const done = this.calls.begin(at);
+    const { clock } = this.#ports;
+    const ports = this.#tasks ??= { talk, requests: this.#requests, clock, ended: this.#end.signal };
+    return talk.ask(
+      "tools/call",
+      this.#request(method, params, context?.traceparent),
+      placed,
+      new ToolCall(method, ports, placed, { done, end }),
+    );
+  }
+
+  #request(method: string, params: Args, traceparent: string | undefined): Args {
     const tool = this.tools.byName.get(method);
-    const request = {
-      name: tool?.wireName ?? method,
+    const name = tool?.wireName ?? method;
+    const isTask = needsTask(this.talk.info, tool?.definition);
+    const args = withoutConfig(params);
+    if (traceparent === undefined && !isTask) return { name, arguments: args }; // As most are.
+    return {
+      name,
       arguments: args,
       ...(traceparent !== undefined && { _meta: { traceparent } }),
-      ...(needsTask(talk.info, tool?.definition) && { task: {} }),
+      ...(isTask && { task: {} }),
     };
-    const placed = { ...options, at: place ?? undefined };
-    const done = this.calls.begin(place);
-    try {
-      const answer = await talk.ask("tools/call", request, placed);
-      const ports = { talk, requests: this.#requests, clock: this.#ports.clock, ended: this.#end.signal };
-      return readToolResult(await resultOfCall(answer, ports, placed), method);
-    } finally {
-      done();
-    }
+  }
+
+  /** Calls of its own count, and not the connection's: one of those stays open for as long as the server runs. */
+  activity(): number | null {
+    return this.calls.isIdle ? this.#connection.activity({ callsAside: true }) : null;
   }
 
   /** A server may ping the host, and ask for the parts that are offered to it. */
@@ -152,4 +175,10 @@ export class McpClient {
 function placeOf(context: PluginCallContext | null): McpCallPlace | null {
   const { agent_path: agent = null, session_id: session = null } = context ?? {};
   return agent === null || session === null ? null : { agent, session };
+}
+
+function withoutConfig(params: Args): Args {
+  if (!Object.hasOwn(params, "_config")) return params;
+  const { _config, ...args } = params;
+  return args;
 }

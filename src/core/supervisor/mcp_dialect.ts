@@ -27,15 +27,16 @@ export function mcpDialect(ports: DialectPorts): Dialect {
         mcp: { ...info, tools: tools.all },
       };
     },
-    async call(method, params, context, options) {
-      if (method !== "ping") return await client.callTool(method, params, context, options);
-      await client.talk.checkAlive(options);
-      return { status: "ok" };
+    call(method, params, context, options, end) {
+      if (method !== "ping") return client.callTool(method, params, context, options, end);
+      const answer = client.talk.checkAlive(options).then(() => ({ status: "ok" }));
+      return end ? answer.then((result) => end.ok(result), (error) => end.failed(error)) : answer;
     },
     updateConfig: () => Promise.resolve(false),
     notify() {}, // Notifications of the plugin wire mean nothing to it.
     askToEnd: () => ports.endInput(),
     idle: () => client.calls.idle(),
+    activity: () => client.activity(),
     peer: client.parts,
   };
 }

@@ -32,7 +32,7 @@ interface Kept {
 }
 
 /** The start of a call: its time, in lines of stderr and refusals, and its params. */
-interface CallStart {
+export interface CallStart {
   readonly params: Readonly<Record<string, unknown>>;
   readonly lines: number;
   readonly refusals: number;
@@ -61,8 +61,9 @@ export class NetWatch {
   readonly #hosts = new Map<string, Kept>();
   readonly #requests = new Map<string, Kept>();
   readonly #report: (event: NetEvent) => void;
-  #lines = 0;
-  #refusals = 0;
+  /** Lines on stderr, and refusals, so far. */
+  lines = 0;
+  refusals = 0;
 
   /** Nothing has been refused yet. */
   constructor(capabilities: readonly string[], ports: NetWatchPorts) {
@@ -75,7 +76,7 @@ export class NetWatch {
 
   /** Counts a line of stderr. */
   line(): void {
-    this.#lines++;
+    this.lines++;
   }
 
   /** Counts a refusal. */
@@ -85,7 +86,7 @@ export class NetWatch {
     const key = Object.values(denial).join(" ");
     const count = (kept.get(key)?.count ?? 0) + 1;
     kept.delete(key); // Set anew, it is the newest.
-    kept.set(key, { denial, count, last: ++this.#refusals });
+    kept.set(key, { denial, count, last: ++this.refusals });
     if (kept.size > MAX_KEPT) kept.delete(kept.keys().next().value!);
   }
 
@@ -98,11 +99,9 @@ export class NetWatch {
     });
   }
 
-  /** Returns the answer to a call with `params`; its failure names the grants that were lacking since this moment. */
-  during<T>(params: Readonly<Record<string, unknown>>, answer: Promise<T>): Promise<T> {
-    if (!this.#isCaged && !this.#ports.withheld) return answer;
-    const since = { params, lines: this.#lines, refusals: this.#refusals };
-    return answer.catch((error) => Promise.reject(this.#hinted(error, since)));
+  /** Returns the error of a call that began as `since` says, with the grants that have been lacking since then named. */
+  hinted(error: unknown, since: CallStart): unknown {
+    return this.#isCaged || this.#ports.withheld ? this.#hinted(error, since) : error;
   }
 
   /** Returns the outcome of a handshake; its failure names the grants that were lacking since the process began. */
@@ -139,7 +138,7 @@ export class NetWatch {
     const { code, message, data, rpc, cause } = error;
     const isSilent = SILENT.includes(code);
     if (error.hint !== undefined && !isSilent) return error;
-    const newLines = this.#lines - lines;
+    const newLines = this.lines - lines;
     const hint = this.#explained({
       text: `${message}\n${data === undefined ? "" : JSON.stringify(data)}`,
       args: JSON.stringify(params),

@@ -48,6 +48,10 @@ export type InstanceEvent =
   | { readonly type: "refused" }
   /** The wait of a crashed instance is over. */
   | { readonly type: "delayElapsed" }
+  /** It may do without a process until it is needed. */
+  | { readonly type: "rested" }
+  /** A call or a hook needs a process; earlier failures count on. */
+  | { readonly type: "woken" }
   /** Another process, ready already, has taken over; earlier failures are forgotten. */
   | { readonly type: "replaced" }
   /** It was stopped on purpose. */
@@ -67,6 +71,10 @@ export function nextState(state: InstanceState, event: InstanceEvent, policy: Re
       return isUp ? state : { ...FRESH, status: "spawning" };
     case "ready":
       return status === "spawning" ? { ...state, status: "running" } : state;
+    case "rested":
+      return status === "running" ? { ...state, status: "resting" } : isUp ? state : { ...FRESH, status: "resting" };
+    case "woken":
+      return status === "resting" ? { ...state, status: "spawning" } : state;
     case "replaced":
       return status === "stopped" || status === "disabled" ? state : { ...FRESH, status: "running" };
     case "failed":
@@ -76,7 +84,7 @@ export function nextState(state: InstanceState, event: InstanceEvent, policy: Re
     case "delayElapsed":
       return status === "crashed" ? { ...state, status: "spawning", delayMs: 0, restarts: state.restarts + 1 } : state;
     case "stopped":
-      return isUp || status === "crashed" ? { ...state, status: "stopped", delayMs: 0 } : state;
+      return isUp || status === "crashed" || status === "resting" ? { ...state, status: "stopped", delayMs: 0 } : state;
     case "disabled":
       return { ...state, status: "disabled", delayMs: 0 };
   }

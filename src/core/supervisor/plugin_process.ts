@@ -16,7 +16,9 @@ import type { McpTool } from "../mcp/mcp_tool.ts";
 import { createConnection } from "../wire/connection.ts";
 import { type Connection, HEALTH_METHODS, type IncomingRequest } from "../wire/connection_types.ts";
 import type { Exit, Runtime } from "../ports/ports.ts";
+import { inTurns, type Turn } from "../wire/read_turns.ts";
 import type { WireTap } from "../wire/wire_tap.ts";
+import { explainedCalls } from "./explained_calls.ts";
 import type { Dialect, DialectPorts, HandshakeOptions, PluginProfile } from "./dialect.ts";
 import { type HealthWatch, quietly, watchHealth } from "./health.ts";
 import { kagedDialect } from "./kaged_dialect.ts";
@@ -26,7 +28,7 @@ import { NetWatch } from "./net_watch.ts";
 import type { PluginSource } from "./plugin_source.ts";
 import { type Program, startProgram } from "./program.ts";
 import { startFailure } from "./start_failure.ts";
-import { endingOf } from "../values/ending_of.ts";
+import { endingOf, exitInside } from "../values/ending_of.ts";
 import type { SecretMask } from "../values/secret_mask.ts";
 
 /** How a process reports to its instance. */
@@ -56,6 +58,8 @@ export interface PluginProcessOptions extends
   readonly maxTimeouts: number;
   /** Speaks this dialect, for one question; such a process serves nobody, and its start is not audited. */
   readonly probe?: (ports: DialectPorts) => Dialect;
+  /** Returns its share of the host's reading. Default: all is read at once. */
+  readonly join?: (() => Turn) | undefined;
   /** Throws when the process is no longer wanted. */
   readonly checkWanted: () => void;
 }
@@ -69,11 +73,6 @@ export interface Ending {
   /** Whether the host ended it for a fault: however well it then ends, it did not end by itself. */
   readonly isFault: boolean;
   readonly lastStderr: readonly string[];
-}
-
-/** Bubblewrap itself exits, with 128 + 9, when SIGKILL has ended the program in it. */
-function exitInside(exit: Exit): Exit {
-  return exit.code === 128 + 9 ? { code: null, signal: "SIGKILL" } : exit;
 }
 
 /**
@@ -104,6 +103,7 @@ export class PluginProcess {
   readonly #ending = Promise.withResolvers<Ending>();
   readonly #options: PluginProcessOptions;
   readonly #tap: WireTap | null;
+  readonly #turn: Turn | undefined;
   readonly #withheld: WithheldGrants | null;
   readonly #health: HealthWatch;
   readonly #timers = new Set<() => void>();
@@ -122,6 +122,7 @@ export class PluginProcess {
     this.manifest = manifest;
     this.#options = options;
     this.#tap = options.tap(manifest);
+    this.#turn = options.join?.();
     this.ended = this.#ending.promise;
     const stderr = () => this.caged?.stderr() ?? [];
     this.net = new NetWatch(manifest.capabilities, {
@@ -169,26 +170,22 @@ export class PluginProcess {
   /** Starts the process; called once by {@link spawnPlugin}. */
   async spawn(request: CageRequest): Promise<void> {
     const { runtime, audit, subject, secrets, onLog, checkWanted, askNetwork, probe } = this.#options;
-    const { net } = this;
-    const onNet = (event: NetEvent): void => this.#auditNet(event);
-    const onRefused = (refusal: NetDenial): void => net.refused(refusal);
+    const [turn, onNet] = [this.#turn, (event: NetEvent): void => this.#auditNet(event)];
+    const onRefused = (refusal: NetDenial): void => this.net.refused(refusal);
     const caged = await startProgram({ ...request, onNet, onRefused, askNetwork }, {
       runtime,
       secrets,
-      onLog: (line) => {
-        net.line();
-        onLog(line);
-      },
+      onLog: (line) => (this.net.line(), onLog(line)),
       onStdout: (chunk) => {
         this.#tap?.plugin(chunk);
         this.#connection.receive(chunk);
       },
       onDrain: () => this.#connection.drained(),
-      onExit: () => this.#wasAsked = this.#stopping,
+      ...(turn && { pace: (take, flow) => inTurns(turn, take, flow) }),
+      onExit: () => (this.#wasAsked = this.#stopping, turn?.free()),
       beforeSpawn: checkWanted,
-    });
-    this.caged = caged;
-    const { pid, cage } = caged;
+    }).catch((error) => (turn?.free(), Promise.reject(error)));
+    const { pid, cage } = this.caged = caged;
     if (!probe && pid !== null && cage !== null) {
       audit.emit("plugin.spawned", subject, { version: this.manifest.version, pid, cage_id: cage.id });
     }
@@ -306,8 +303,7 @@ export class PluginProcess {
     const { clock, bytes } = this.#options.runtime;
     const connection = createConnection({
       ...listeners,
-      clock,
-      bytes,
+      ...{ clock, bytes, turn: this.#turn },
       wire: {
         write: (text) => {
           this.#tap?.host(text);
@@ -324,11 +320,7 @@ export class PluginProcess {
       },
     });
     if (!isRemote(this.manifest)) return connection;
-    const call = connection.call.bind(connection);
-    return Object.assign(connection, {
-      call: (...given: Parameters<typeof call>) =>
-        call(...given).catch((error) => Promise.reject(this.caged?.explain?.(error) ?? error)),
-    });
+    return explainedCalls(connection, (error) => this.caged?.explain?.(error) ?? error);
   }
 
   #auditNet(event: NetEvent): void {

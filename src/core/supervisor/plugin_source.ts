@@ -25,12 +25,16 @@ export interface PluginSource {
   readonly contentHash: () => Promise<string>;
 }
 
+export function projectsOf({ spec }: Pick<PluginSource, "spec">): readonly string[] {
+  return spec.projects ?? [];
+}
+
 /** Returns the source of the plugin `name` in the folder of `spec`. */
 export function pluginSource(
   name: string,
   spec: PluginSpec,
   host: SupervisorOptions,
-  readManifest: () => Promise<Manifest> = manifestReader(spec, host.runtime.files, name),
+  readManifest: () => Promise<Manifest> = manifestReader(spec, host.runtime.files, { expected: name }),
 ): PluginSource {
   const prepare = async (): Promise<CageRequest> => {
     if (spec.hash !== undefined) await verifyTree(name, spec.dir, spec.hash, host.runtime.files);
@@ -77,19 +81,47 @@ export function cageRequest(
   };
 }
 
+/** A manifest as it is granted, and the state of its file when it was read; empty where nobody knows. */
+export interface KnownManifest {
+  readonly stamp: string;
+  readonly manifest: Manifest;
+}
+
+async function stampOf(dir: string, files: Files): Promise<string> {
+  const { dev, ino, size, modifiedMs } = await files.info(`${dir}/${MANIFEST_FILE}`) ?? {};
+  return ino === undefined ? "" : `${dev}:${ino}:${size}:${modifiedMs}`;
+}
+
+/** Returns a function that reads manifests as they are granted, that of each folder once. It rejects with `manifest.*`. */
+export function manifestBatch(files: Files): (spec: PluginSpec) => Promise<KnownManifest> {
+  const read = new Map<string, Promise<KnownManifest>>();
+  return ({ dir, withheld = [], added = [] }) => {
+    const key = withheld.length + added.length === 0 ? dir : JSON.stringify([dir, withheld, added]);
+    let reading = read.get(key);
+    if (!reading) {
+      read.set(
+        key,
+        reading = stampOf(dir, files).then(async (stamp) => {
+          const { manifest } = await readManifest(dir, files);
+          return { stamp, manifest: grantedManifest(manifest, withheld, added) };
+        }),
+      );
+    }
+    return reading;
+  };
+}
+
 /**
  * Returns a function that gives the manifest of a plugin as it is granted, read again only when its file has changed. It
- * rejects with `manifest.*`, and for a plugin of another name than `expected`, by default the name it read first.
+ * rejects with `manifest.*`, and for a plugin of another name than `expected`, by default the name of the `known` one.
  */
 export function manifestReader(
   { dir, withheld = [], added = [] }: PluginSpec,
   files: Files,
-  expected: string | null = null,
+  { expected, known = null }: { readonly expected?: string; readonly known?: KnownManifest | null },
 ): () => Promise<Manifest> {
-  let known: { readonly stamp: string; readonly manifest: Manifest } | null = null;
   return async () => {
-    const { dev, ino, size, modifiedMs } = await files.info(`${dir}/${MANIFEST_FILE}`) ?? {};
-    const stamp = ino === undefined ? "" : `${dev}:${ino}:${size}:${modifiedMs}`;
+    const stamp = await stampOf(dir, files);
     if (known !== null && stamp !== "" && known.stamp === stamp) return known.manifest;
     const manifest = grantedManifest((await readManifest(dir, files)).manifest, withheld, added);
     const name = known?.manifest.name ?? expected ?? manifest.name;

@@ -13,7 +13,7 @@ import type { SecretMask } from "../values/secret_mask.ts";
 export interface Program extends Pick<CagedProcess, "pipes" | "exited" | "ended" | "stderr" | "terminate" | "kill"> {
   /** Null for a server elsewhere. */
   readonly pid: number | null;
-  readonly cage: Pick<Cage, "id" | "limits" | "verifyMounts" | "settle"> | null;
+  readonly cage: Pick<Cage, "id" | "limits" | "verifyMounts" | "settle" | "connections"> | null;
   /** Returns the failure behind an answer that was given in the place of a server elsewhere. */
   explain?(error: HostError): HostError;
 }

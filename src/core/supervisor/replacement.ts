@@ -4,10 +4,14 @@
  *
  * @module
  */
-import type { HostError } from "../errors/host_error.ts";
+import type { AuditSubject } from "../audit/audit.ts";
+import { HostError } from "../errors/host_error.ts";
 import type { PluginProfile } from "./dialect.ts";
 import type { Ending, PluginProcess } from "./plugin_process.ts";
 import type { Replacement } from "./types.ts";
+
+/** Time that calls of a replaced process may still take: twice the default timeout of a call. */
+export const DRAIN_MS = 60_000;
 
 /** The part of an instance in its replacement. */
 export interface ReplacementPorts {
@@ -21,6 +25,12 @@ export interface ReplacementPorts {
   readonly onEnded: (ending: Ending) => void;
   /** Called once, when it never will serve. */
   readonly onFailed: (error: HostError) => void;
+}
+
+/** Returns the error of a reload that comes while another is on its way. */
+export function reloadingError({ name, instance }: AuditSubject): HostError {
+  const hint = "Wait until that is done, and ask again";
+  return new HostError("plugin.reloading", `Plugin "${name}" is being reloaded`, { data: { instance }, hint });
 }
 
 /** A process on its way to take over. */

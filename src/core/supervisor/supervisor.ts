@@ -3,15 +3,25 @@
  *
  * @module
  */
-import { type Audit, createAudit } from "../audit/audit.ts";
+import { type CallAudit, createAudit } from "../audit/audit.ts";
 import { maskedAudit } from "../audit/masked_audit.ts";
 import { asHostError, HostError } from "../errors/host_error.ts";
 import { Callers } from "../values/caller.ts";
 import { SecretMask } from "../values/secret_mask.ts";
+import { ReadTurns } from "../wire/read_turns.ts";
 import { PluginInstance } from "./instance.ts";
 import type { InstanceOptions } from "./instance_options.ts";
-import { manifestReader, pluginSource } from "./plugin_source.ts";
-import type { PluginCallContext, PluginNotification, PluginSpec, Supervisor, SupervisorOptions } from "./types.ts";
+import { type KnownManifest, manifestBatch, manifestReader, pluginSource } from "./plugin_source.ts";
+import { failedCall } from "../wire/calls.ts";
+import type { CallEnd } from "../wire/connection_types.ts";
+import type {
+  PluginCallContext,
+  PluginCaller,
+  PluginNotification,
+  PluginSpec,
+  Supervisor,
+  SupervisorOptions,
+} from "./types.ts";
 
 /**
  * Returns a supervisor that looks after nothing yet. A host around it passes the audit that both write to, whose sinks
@@ -19,16 +29,20 @@ import type { PluginCallContext, PluginNotification, PluginSpec, Supervisor, Sup
  */
 export function createSupervisor(
   options: SupervisorOptions,
-  given?: Audit,
+  given?: CallAudit,
   secrets: SecretMask = new SecretMask(),
-): Supervisor {
+): Supervisor & PluginCaller {
   const { runtime, operatorId = null } = options;
   const { ids, clock } = runtime;
   const audit = given ?? maskedAudit(createAudit({ clock, sinks: options.audit ?? [] }), secrets);
   const instances = new Map<string, PluginInstance>();
   const listeners = new Set<(notification: PluginNotification) => void>();
   const callers = new Callers(runtime.callers);
-  const requestId = (): string => callers.current?.requestId ?? ids.create("req");
+  const defaults = {
+    operatorId: (): string | null => callers.current?.operatorId ?? operatorId,
+    requestId: (): string => callers.current?.requestId ?? ids.create("req"),
+  };
+  const turns = new ReadTurns({ next: runtime.next, soon: runtime.soon, monotonic: clock.monotonic });
 
   function find(instance: string): PluginInstance {
     const found = instances.get(instance);
@@ -39,22 +53,19 @@ export function createSupervisor(
     });
   }
 
-  const supervisor: Supervisor = {
-    async register(spec) {
-      const onNotification = (notification: PluginNotification): void =>
-        listeners.forEach((listener) => quietly(() => listener(notification)));
-      const instance = await newInstance(spec, { host: options, audit, secrets, onNotification });
-      const { instance: id } = instance.subject;
-      if (instances.has(id)) {
-        throw new HostError("plugin.duplicate", `Plugin instance "${id}" is registered already`, {
-          data: { instance: id },
-        });
-      }
-      instances.set(id, instance);
-      return instance.info();
-    },
+  const supervisor: Supervisor & PluginCaller = {
+    ...registration(instances, {
+      host: options,
+      audit,
+      secrets,
+      turns,
+      onNotification: (notification) => listeners.forEach((listener) => quietly(() => listener(notification))),
+    }),
     startAll: () => startEnabled(instances),
     start: (id) => find(id).start(),
+    async ready(id) {
+      await find(id).ready();
+    },
     stop: (id) => find(id).stop("stopped"),
     async unregister(id) {
       await find(id).stop("stopped");
@@ -67,7 +78,7 @@ export function createSupervisor(
     async enable(id) {
       const instance = find(id);
       audit.emit("plugin.enabled", instance.subject, {});
-      await instance.start();
+      await instance.ready();
     },
     async disable(id, reason = "operator") {
       const instance = find(id);
@@ -77,18 +88,16 @@ export function createSupervisor(
     replace: async (id, spec) => await find(id).replace(spec),
     updateConfig: async (id, config) => await find(id).updateConfig(config),
     // Not async: one promise less on the path that every call takes.
-    call(id, method, params = {}, callOptions = {}) {
+    call(id, method, params = {}, callOptions = {}, end?: CallEnd) {
       try {
-        const context = callContext(callOptions.context ?? {}, {
-          operatorId: callers.current?.operatorId ?? operatorId,
-          requestId,
-        });
-        return find(id).call(method, params, context, callOptions);
+        const context = callContext(callOptions.context ?? {}, defaults);
+        return find(id).call(method, params, context, callOptions, end);
       } catch (error) {
-        return Promise.reject(asHostError(error));
+        return failedCall(asHostError(error), end);
       }
     },
     mcp: (id) => find(id).mcp(),
+    wake: async (id, need) => await find(id).wake(need),
     plugins: () => [...instances.values()].map((instance) => instance.info()),
     plugin: (id) => find(id).info(),
     onAudit: (listener) => audit.on(listener),
@@ -98,33 +107,81 @@ export function createSupervisor(
   return supervisor;
 }
 
-/** Reads the manifest of a plugin and returns an instance of it that has not started. */
-async function newInstance(
+type Ports = Pick<InstanceOptions, "host" | "audit" | "secrets" | "turns" | "onNotification">;
+
+function registration(
+  instances: Map<string, PluginInstance>,
+  ports: Ports,
+): Pick<Supervisor, "register" | "registerAll" | "exchange"> {
+  const { files } = ports.host.runtime;
+
+  function add(spec: PluginSpec, known: KnownManifest): PluginInstance {
+    const instance = newInstance(spec, known, ports);
+    const { instance: id } = instance.subject;
+    if (instances.has(id)) {
+      throw new HostError("plugin.duplicate", `Plugin instance "${id}" is registered already`, {
+        data: { instance: id },
+      });
+    }
+    instances.set(id, instance);
+    return instance;
+  }
+
+  return {
+    async exchange(spec) {
+      const next = newInstance(spec, await manifestBatch(files)(spec), ports);
+      const { instance: id } = next.subject;
+      await instances.get(id)?.gone();
+      if (!instances.get(id)?.isAtRest() || !next.restIfIdle()) return false;
+      instances.set(id, next);
+      return true;
+    },
+    register: async (spec) => add(spec, await manifestBatch(files)(spec)).info(),
+    async registerAll(specs) {
+      const read = manifestBatch(files);
+      const found = await Promise.all(specs.map((spec) => read(spec).catch(asHostError)));
+      return found.map((one, at) => {
+        if (one instanceof HostError) return one;
+        try {
+          add(specs[at]!, one);
+          return null;
+        } catch (error) {
+          return asHostError(error);
+        }
+      });
+    },
+  };
+}
+
+/** Returns an instance that has not started, of a plugin whose manifest was just read. */
+function newInstance(
   spec: PluginSpec,
-  { host, ...ports }: Pick<InstanceOptions, "host" | "audit" | "secrets" | "onNotification">,
-): Promise<PluginInstance> {
-  const readManifest = manifestReader(spec, host.runtime.files);
-  const manifest = await readManifest();
-  const { name } = manifest;
-  const subject = { name, instance: spec.instance ?? name };
-  return new PluginInstance({
-    ...ports,
-    host,
-    source: pluginSource(name, spec, host, readManifest),
-    manifest,
-    subject,
-  });
+  known: KnownManifest,
+  ports: Ports,
+): PluginInstance {
+  const { manifest, manifest: { name } } = known;
+  const source = pluginSource(name, spec, ports.host, manifestReader(spec, ports.host.runtime.files, { known }));
+  return new PluginInstance({ ...ports, source, manifest, subject: { name, instance: spec.instance ?? name } });
 }
 
 async function startEnabled(instances: ReadonlyMap<string, PluginInstance>): ReturnType<Supervisor["startAll"]> {
-  const enabled = [...instances].filter(([, instance]) => instance.isEnabled);
-  const ends = await Promise.all(enabled.map(async ([instance, plugin]) => {
-    const error = await plugin.start().then(() => null, asHostError);
+  const resting: string[] = [];
+  const others: [string, PluginInstance][] = [];
+  for (const [id, instance] of instances) {
+    if (!instance.isEnabled) continue;
+    if (instance.restIfIdle()) resting.push(id);
+    else others.push([id, instance]);
+  }
+  const ends = await Promise.all(others.map(async ([instance, plugin]) => {
+    const error = await plugin.ready().then((rests) => rests ? "rests" as const : null, asHostError);
     return { instance, error };
   }));
   return {
     running: ends.filter(({ error }) => error === null).map(({ instance }) => instance),
-    failed: ends.filter((end): end is { instance: string; error: HostError } => end.error !== null),
+    resting: [...resting, ...ends.filter(({ error }) => error === "rests").map(({ instance }) => instance)],
+    failed: ends.filter((end): end is { instance: string; error: HostError } =>
+      end.error !== null && end.error !== "rests"
+    ),
   };
 }
 
@@ -136,7 +193,7 @@ async function startEnabled(instances: ReadonlyMap<string, PluginInstance>): Ret
  */
 export function callContext(
   given: Partial<PluginCallContext>,
-  defaults: { readonly operatorId: string | null; readonly requestId: () => string },
+  defaults: { readonly operatorId: () => string | null; readonly requestId: () => string },
 ): PluginCallContext {
   const { project_id = null, agent_path = null, session_id = null, traceparent } = given;
   if ((project_id === null) !== (agent_path === null) || (agent_path === null) !== (session_id === null)) {
@@ -145,14 +202,14 @@ export function callContext(
       hint: "Set project_id, agent_path and session_id together, or none of them",
     });
   }
-  return {
-    operator_id: given.operator_id === undefined ? defaults.operatorId : given.operator_id,
+  const context = {
+    operator_id: given.operator_id === undefined ? defaults.operatorId() : given.operator_id,
     project_id,
     agent_path,
     session_id,
     request_id: given.request_id ?? defaults.requestId(),
-    ...(traceparent === undefined ? {} : { traceparent }),
   };
+  return traceparent === undefined ? context : { ...context, traceparent };
 }
 
 /** Adds a listener; the returned function takes it away again. */

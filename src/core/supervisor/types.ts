@@ -13,10 +13,10 @@ import type { Manifest, ManifestTool } from "../manifest/manifest.ts";
 import type { McpTool } from "../mcp/mcp_tool.ts";
 import type { ClientOffer, McpEvent, McpPeer, McpServerRequest } from "../mcp/peer.ts";
 import type { Runtime } from "../ports/ports.ts";
-import type { CallOptions, IncomingRequest } from "../wire/connection_types.ts";
+import type { CallEnd, CallOptions, IncomingRequest } from "../wire/connection_types.ts";
 
-/** Where a plugin instance is in its life. */
-export type PluginStatus = "disabled" | "spawning" | "running" | "crashed" | "failed" | "stopped";
+/** Where a plugin instance is in its life. `resting` has no process, and gets one with the next call or hook. */
+export type PluginStatus = "disabled" | "spawning" | "running" | "resting" | "crashed" | "failed" | "stopped";
 
 /** On whose behalf a call is made. The three middle fields are set together or null together. */
 export interface PluginCallContext {
@@ -56,6 +56,13 @@ export interface PluginSpec {
   readonly netLimits?: readonly NetLimit[];
   /** False registers it disabled. Default: true. */
   readonly enabled?: boolean;
+  /**
+   * Starts it with its first call or hook, and ends its process after `idleStopMs` (to 1.25 times that) without any.
+   * Absent: it starts with the others, and runs on.
+   */
+  readonly onDemand?: { readonly idleStopMs: number };
+  /** Tools of an MCP server as they were pinned. Without them one that is `onDemand` is started once, to list them. */
+  readonly pinnedTools?: readonly McpTool[];
 }
 
 /** A registered plugin as operators see it. */
@@ -159,6 +166,8 @@ export interface SupervisorOptions {
    * started again although it answers pings. Default: 3 for each.
    */
   readonly maxTimeouts?: (plugin: string) => number;
+  /** Returns how much of a plugin's output is read, against others, when there is too much of it. Default: 1 for each. */
+  readonly weight?: (plugin: string) => number;
   /** Where audit events go, besides {@link Supervisor.onAudit}. */
   readonly audit?: readonly AuditSink[];
   /** Receives each line that a plugin writes to stderr. */
@@ -192,6 +201,8 @@ export interface SupervisorOptions {
   readonly kindMethods?: (manifest: Manifest) => readonly string[];
   /** Whether `initialize` says that storage is there. Default: false. */
   readonly storageAvailable?: boolean;
+  /** Whether the process of an instance must not be ended for want of calls: somebody waits to hear from it. */
+  readonly isHeld?: (instance: string) => boolean;
 }
 
 /** Another process of a plugin, ready to take over from the one that runs. */
@@ -207,21 +218,44 @@ export interface Replacement {
   discard(reason: HostError): Promise<void>;
 }
 
+/** Calls plugins for a host, which may have the last word on the outcome; see {@link CallEnd}. */
+export interface PluginCaller {
+  call(
+    instance: string,
+    method: string,
+    params?: Readonly<Record<string, unknown>>,
+    options?: PluginCallOptions,
+    end?: CallEnd,
+  ): Promise<unknown>;
+}
+
 /** Looks after plugin processes: starts, watches, restarts and stops them. */
 export interface Supervisor extends AsyncDisposable {
   /** Reads and checks a plugin's manifest and takes it on. Rejects with `manifest.*` or `plugin.duplicate`. */
   register(spec: PluginSpec): Promise<PluginInfo>;
-  /** Starts every enabled plugin at once. One that fails is reported, and keeps nobody waiting. */
-  startAll(): Promise<{ running: string[]; failed: { instance: string; error: HostError }[] }>;
-  /** Starts one plugin, resolving once it runs. Rejects with why its first start failed. */
+  /**
+   * Takes many plugins on, in their order, and reads each folder's manifest once. Resolves with why one was not taken on,
+   * or null, for each.
+   */
+  registerAll(specs: readonly PluginSpec[]): Promise<(HostError | null)[]>;
+  /**
+   * Gives a plugin that rests other files: it rests on, and a call finds the old or the new ones, never neither. Resolves
+   * with false, and changes nothing, when it does not rest, or may not with those. Rejects with `manifest.*`.
+   */
+  exchange(spec: PluginSpec): Promise<boolean>;
+  /** Readies every enabled plugin at once. One that fails is reported, and keeps nobody waiting. */
+  startAll(): Promise<{ running: string[]; resting: string[]; failed: { instance: string; error: HostError }[] }>;
+  /** Starts one plugin, also one that rests, resolving once it runs. Rejects with why its first start failed. */
   start(instance: string): Promise<void>;
+  /** Lets a plugin that is `onDemand` rest until it is called, unless it runs; starts any other. */
+  ready(instance: string): Promise<void>;
   /** Stops one plugin: `shutdown`, SIGTERM, SIGKILL. */
   stop(instance: string): Promise<void>;
   /** Stops one plugin and looks after it no more. */
   unregister(instance: string): Promise<void>;
   /** Stops every plugin at once. */
   stopAll(): Promise<void>;
-  /** Enables a plugin: forgets its failures and starts it. */
+  /** Enables a plugin: forgets its failures and readies it. */
   enable(instance: string): Promise<void>;
   /** Disables a plugin: stops it and keeps it down. */
   disable(instance: string, reason?: string): Promise<void>;
@@ -237,7 +271,10 @@ export interface Supervisor extends AsyncDisposable {
    * why it could not be asked, and keeps the old config then.
    */
   updateConfig(instance: string, config: Readonly<Record<string, unknown>>): Promise<void>;
-  /** Calls a plugin's method. Fails at once with `plugin.unavailable` while it is down. */
+  /**
+   * Calls a plugin's method. Fails at once with `plugin.unavailable` while it is down; one that rests is started first,
+   * and the time of the call runs from then.
+   */
   call(
     instance: string,
     method: string,
@@ -249,6 +286,8 @@ export interface Supervisor extends AsyncDisposable {
    * `mcp.not_offered` for a plugin that is no MCP server.
    */
   mcp(instance: string): McpPeer;
+  /** Resolves once a plugin that rests has been started for `need`; at once for any other. Rejects as its start did. */
+  wake(instance: string, need: string): Promise<void>;
   /** Everything registered, in order. */
   plugins(): PluginInfo[];
   /** One plugin, or `plugin.unknown`. */

@@ -7,11 +7,21 @@ import { HostError } from "../errors/host_error.ts";
 import { argumentsSchema } from "../mcp/arguments_schema.ts";
 import { compileSchema } from "../schema/compile_schema.ts";
 import type { SchemaIssue } from "../schema/issue_text.ts";
+import { quickCheck } from "../schema/quick_check.ts";
 import { isMap } from "../values/plain_data.ts";
 import type { AgentTool } from "./tool_registry.ts";
 
 /** Fields of params that are the host's own. */
 const RESERVED: readonly string[] = ["_context", "_config"];
+
+type CheckedTool = Pick<AgentTool, "name" | "parametersSchema" | "definition">;
+
+/** Whether the arguments surely fit. False says nothing: {@link checkArguments} does, and waits for a library first. */
+export function surelyFit({ parametersSchema }: CheckedTool, args: unknown): boolean {
+  const fits = quickCheck(parametersSchema);
+  return fits !== null && isMap(args) && !Object.hasOwn(args, "_context") && !Object.hasOwn(args, "_config") &&
+    fits(args);
+}
 
 /**
  * Checks the arguments of one call.
@@ -19,7 +29,7 @@ const RESERVED: readonly string[] = ["_context", "_config"];
  * @throws {HostError} `tool.arguments_invalid` (-32602), with every place in `data.issues`.
  */
 export async function checkArguments(
-  { name, parametersSchema, definition }: Pick<AgentTool, "name" | "parametersSchema" | "definition">,
+  { name, parametersSchema, definition }: CheckedTool,
   args: unknown,
 ): Promise<void> {
   // An MCP server's schema is not a checked one, as a manifest's is.

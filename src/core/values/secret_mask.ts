@@ -33,6 +33,8 @@ export class SecretMask {
   readonly #placeholders = new Map<string, string>();
   readonly #numbers = new Map<number, string>();
   #pattern: RegExp | null = null;
+  /** How often it has learned: a text that was masked before may hold what it has learned since. */
+  learned = 0;
 
   /** Whether nothing was learned, so that nothing can be hidden. */
   get isEmpty(): boolean {
@@ -44,6 +46,7 @@ export class SecretMask {
     const before = this.#placeholders.size;
     for (const secret of leavesOf(value)) this.#add(secret, placeholderOf(field));
     if (this.#placeholders.size === before) return;
+    this.learned++;
     // All in one pass, or a placeholder could be taken for a secret; the longest first, as one may hold another.
     const texts = [...this.#placeholders.keys()].sort((one, other) => other.length - one.length);
     this.#pattern = new RegExp(texts.map(patternOf).join("|"), "g");

@@ -7,7 +7,8 @@
 import { asHostError, HostError, messageOf } from "../errors/host_error.ts";
 import type { Clock } from "../ports/ports.ts";
 import type { MessageId } from "./codec.ts";
-import { type CallOptions, HEALTH_METHODS, type IncomingRequest } from "./connection_types.ts";
+import { type CallEnd, type CallOptions, HEALTH_METHODS, type IncomingRequest } from "./connection_types.ts";
+import { PendingCalls } from "./pending_calls.ts";
 import { errorFromWire } from "./wire_errors.ts";
 
 /** Ids of abandoned calls kept in mind, so that their late answers pass without complaint. */
@@ -17,10 +18,12 @@ const MAX_DELAY_MS = 2 ** 31 - 1;
 
 /** One call that waits. Small: there may be very many. */
 interface PendingCall {
+  readonly id: number;
   readonly method: string;
   readonly resolve: (result: unknown) => void;
-  readonly reject: (error: HostError) => void;
+  readonly reject: (error: unknown) => void;
   readonly timeoutMs: number;
+  readonly end: CallEnd | undefined;
   deadlineMs: number;
   /** Set for calls with a signal or a progress listener. */
   watch: CallWatch | undefined;
@@ -40,12 +43,17 @@ export function cancelledError(method: string, { reason }: AbortSignal): HostErr
   return new HostError("protocol.cancelled", `The call of "${method}" was cancelled${why}`, { cause: reason });
 }
 
+/** Returns the promise of a call that was never sent. */
+export function failedCall(error: unknown, end: CallEnd | undefined): Promise<unknown> {
+  return end === undefined ? Promise.reject(error) : new Promise((resolve) => resolve(end.failed(error)));
+}
+
 /** Keeps the calls of one side, their ids and their deadlines. */
 export class OutgoingCalls {
   readonly #clock: Clock;
   readonly #onAbandoned: (id: number) => void;
   readonly #onTimeout: ((error: HostError) => void) | undefined;
-  readonly #pending = new Map<number, PendingCall>();
+  readonly #pending = new PendingCalls<PendingCall>();
   readonly #abandoned = new Set<number>();
   #lastId = 0;
   #holds = 0;
@@ -76,6 +84,11 @@ export class OutgoingCalls {
     return this.#pending.size;
   }
 
+  /** Whether a call waits that is no look at the other side's health. */
+  get isWorking(): boolean {
+    return this.#pending.all().some(({ method }) => !HEALTH_METHODS.has(method));
+  }
+
   /** Resolves when no call waits. */
   idle(): Promise<void> {
     if (this.#pending.size === 0) return Promise.resolve();
@@ -83,7 +96,7 @@ export class OutgoingCalls {
   }
 
   /** Takes on a call that goes out under {@link nextId}. */
-  add(method: string, timeoutMs: number, options: CallOptions | undefined): Promise<unknown> {
+  add(method: string, timeoutMs: number, options: CallOptions | undefined, end?: CallEnd): Promise<unknown> {
     return new Promise((resolve, reject) => {
       const id = ++this.#lastId;
       let deadlineMs = Infinity;
@@ -92,8 +105,8 @@ export class OutgoingCalls {
         deadlineMs = nowMs + timeoutMs;
         if (deadlineMs < this.#sweepAtMs) this.#armSweep(deadlineMs, nowMs);
       }
-      const call: PendingCall = { method, resolve, reject, timeoutMs, deadlineMs, watch: undefined };
-      this.#pending.set(id, call);
+      const call: PendingCall = { id, method, resolve, reject, timeoutMs, end, deadlineMs, watch: undefined };
+      this.#pending.add(call);
       if (options?.signal || options?.onProgress) call.watch = this.#watch(id, method, options);
     });
   }
@@ -105,28 +118,29 @@ export class OutgoingCalls {
 
   /** Settles a call with its answer. Returns false when nobody waits for it, and never did. */
   settle(id: unknown, result: unknown, error: unknown): boolean {
-    const call = this.#pending.get(id as number);
+    const call = this.#pending.get(id);
     if (!call) return this.#isLate(id as number);
     if (!HEALTH_METHODS.has(call.method)) this.answered++;
-    this.#remove(id as number, call);
-    if (error === undefined) call.resolve(result);
-    else call.reject(errorFromWire(error, call.method));
+    this.#remove(call);
+    if (error !== undefined) fail(call, errorFromWire(error, call.method));
+    else if (call.end === undefined) call.resolve(result);
+    else resolveBy(call, call.end, result);
     return true;
   }
 
   /** Fails a call whose answer cannot be understood. Returns false when nobody waits for it. */
   fail(id: unknown, reason: string): boolean {
-    const call = this.#pending.get(id as number);
+    const call = this.#pending.get(id);
     if (!call) return false;
-    this.#remove(id as number, call);
+    this.#remove(call);
     const message = `The answer to "${call.method}" is no JSON-RPC 2.0 response: ${reason}`;
-    call.reject(new HostError("protocol.invalid", message));
+    fail(call, new HostError("protocol.invalid", message));
     return true;
   }
 
   /** Gives a call more time and calls its listener. A listener that throws fails its own call. */
   progress(id: unknown, progress: unknown): void {
-    const call = this.#pending.get(id as number);
+    const call = this.#pending.get(id);
     if (!call) return;
     this.answered++;
     // The sweep may now be early: it looks again when it fires.
@@ -144,7 +158,7 @@ export class OutgoingCalls {
     return () => {
       this.#holds--;
       const nowMs = this.#clock.monotonic();
-      for (const call of this.#pending.values()) this.#giveTime(call, nowMs);
+      for (const call of this.#pending.all()) this.#giveTime(call, nowMs);
     };
   }
 
@@ -152,11 +166,11 @@ export class OutgoingCalls {
   close(reason: HostError): void {
     this.#stopSweep?.();
     this.#stopSweep = null;
-    const calls = [...this.#pending];
+    const calls = this.#pending.all();
     this.#abandoned.clear();
-    for (const [id, call] of calls) {
-      this.#remove(id, call);
-      call.reject(reason);
+    for (const call of calls) {
+      this.#remove(call);
+      fail(call, reason);
     }
   }
 
@@ -166,8 +180,8 @@ export class OutgoingCalls {
     return { signal, onProgress, cancel };
   }
 
-  #remove(id: number, call: PendingCall): void {
-    this.#pending.delete(id);
+  #remove(call: PendingCall): void {
+    this.#pending.remove(call);
     if (call.watch !== undefined) call.watch.signal?.removeEventListener("abort", call.watch.cancel);
     if (this.#onIdle === null || this.#pending.size > 0) return;
     for (const resolve of this.#onIdle) resolve();
@@ -185,7 +199,7 @@ export class OutgoingCalls {
   #abandon(id: number, error: HostError): boolean {
     const call = this.#pending.get(id);
     if (!call) return false;
-    this.#remove(id, call);
+    this.#remove(call);
     this.#abandoned.add(id);
     if (this.#abandoned.size > MAX_ABANDONED) {
       for (const oldest of this.#abandoned) {
@@ -193,7 +207,7 @@ export class OutgoingCalls {
         break;
       }
     }
-    call.reject(error);
+    fail(call, error);
     this.#onAbandoned(id);
     return true;
   }
@@ -214,21 +228,38 @@ export class OutgoingCalls {
     const nowMs = this.#clock.monotonic();
     this.#stopSweep = null;
     this.#sweepAtMs = Infinity;
-    const expired: [number, PendingCall][] = [];
+    const expired: PendingCall[] = [];
     let nextMs = Infinity;
-    for (const [id, call] of this.#pending) {
+    for (const call of this.#pending.all()) {
       if (this.#holds > 0 && call.deadlineMs <= nowMs) this.#giveTime(call, nowMs);
-      if (call.deadlineMs <= nowMs) expired.push([id, call]);
+      if (call.deadlineMs <= nowMs) expired.push(call);
       else if (call.deadlineMs < nextMs) nextMs = call.deadlineMs;
     }
     if (nextMs !== Infinity) this.#armSweep(nextMs, nowMs);
-    for (const [id, { method, timeoutMs }] of expired) {
+    for (const { id, method, timeoutMs } of expired) {
       const message = `No answer to "${method}" within ${timeoutMs} ms`;
       const error = new HostError("protocol.timeout", message, { data: { method, timeout_ms: timeoutMs } });
       // A listener of one timeout may close the connection, and with it the other calls.
       if (this.#abandon(id, error)) this.#onTimeout?.(error);
     }
   };
+}
+
+function resolveBy({ resolve, reject }: PendingCall, end: CallEnd, result: unknown): void {
+  try {
+    resolve(end.ok(result));
+  } catch (thrown) {
+    reject(thrown);
+  }
+}
+
+function fail({ resolve, reject, end }: PendingCall, error: HostError): void {
+  if (end === undefined) return reject(error);
+  try {
+    resolve(end.failed(error));
+  } catch (thrown) {
+    reject(thrown);
+  }
 }
 
 /** A request that is being handled. Its signal is made when a handler asks for it: most never do. */
@@ -243,6 +274,14 @@ class RunningRequest implements IncomingRequest {
     this.id = id;
     this.method = method;
     this.params = params;
+  }
+
+  get isAborted(): boolean {
+    return this.#abortedBy !== null;
+  }
+
+  get takesText(): boolean {
+    return true;
   }
 
   get signal(): AbortSignal {
@@ -260,6 +299,8 @@ class RunningRequest implements IncomingRequest {
 /** Keeps the requests whose handlers run. */
 export class IncomingRequests {
   readonly #running = new Map<MessageId, RunningRequest>();
+  /** Requests so far, looks at the health of this side aside. */
+  taken = 0;
 
   /** Number of requests whose handlers run. */
   get size(): number {
@@ -270,6 +311,7 @@ export class IncomingRequests {
   start(id: MessageId, method: string, params: unknown): IncomingRequest | null {
     if (this.#running.has(id)) return null;
     const request = new RunningRequest(id, method, params);
+    if (method !== "ping") this.taken++;
     this.#running.set(id, request);
     return request;
   }

@@ -4,6 +4,8 @@
  * @module
  */
 import { HostError, messageOf } from "../errors/host_error.ts";
+import { jsonInner } from "../values/quoted_text.ts";
+import { JsonText } from "../values/json_text.ts";
 
 /** How this wire takes a JSON value. */
 type MessageKind = "request" | "notification" | "response" | "batch" | "invalid";
@@ -155,7 +157,8 @@ function headJson(method: string): string {
  * @throws {HostError} `protocol.unserializable`.
  */
 export function resultLine(id: MessageId, result: unknown): string {
-  const json = result === undefined ? "null" : toJson(result, "a result");
+  const isText = result instanceof JsonText;
+  const json = isText ? result.text : result === undefined ? "null" : toJson(result, "a result");
   return `{"jsonrpc":"2.0","id":${idJson(id)},"result":${json}}\n`;
 }
 
@@ -181,7 +184,70 @@ function idJson(id: MessageId): string {
   return typeof id === "number" ? String(id) : JSON.stringify(id);
 }
 
+/** Contexts whose text is kept: that of each session and agent which called last. */
+const MAX_KNOWN_CONTEXTS = 1024;
+
+/** The context of a call, as far as it is the same for every call of a session and an agent, and its text. */
+interface KnownContext {
+  readonly operator_id: unknown;
+  readonly project_id: unknown;
+  readonly agent_path: unknown;
+  /** From the comma before it up to the text of `request_id`. */
+  readonly text: string;
+}
+
+const knownContexts = new Map<unknown, KnownContext>();
+
+/** The `_context` of a call. */
+export interface WireContext {
+  readonly operator_id: string | null;
+  readonly project_id: string | null;
+  readonly agent_path: string | null;
+  readonly session_id: string | null;
+  readonly request_id: string;
+  readonly traceparent?: string;
+}
+
+/** Params to which the host's `_context` is added as text: they are neither copied nor walked twice. */
+export class ContextParams {
+  readonly params: Readonly<Record<string, unknown>>;
+  readonly context: WireContext;
+
+  constructor(params: Readonly<Record<string, unknown>>, context: WireContext) {
+    this.params = params;
+    this.context = context;
+  }
+}
+
+/** The last member of the params, with the comma before it and the brace behind it. */
+function contextJson(context: WireContext): string {
+  const { operator_id, project_id, agent_path, session_id, request_id, traceparent } = context;
+  let known = knownContexts.get(session_id);
+  if (
+    known === undefined || known.operator_id !== operator_id || known.project_id !== project_id ||
+    known.agent_path !== agent_path
+  ) {
+    const facts = JSON.stringify({ operator_id, project_id, agent_path, session_id });
+    const text = `,"_context":${facts.slice(0, -1)},"request_id":"`;
+    known = { operator_id, project_id, agent_path, text };
+    if (knownContexts.size >= MAX_KNOWN_CONTEXTS) knownContexts.clear();
+    knownContexts.set(session_id, known);
+  }
+  const end = traceparent === undefined ? '"}}' : `","traceparent":${JSON.stringify(traceparent)}}}`;
+  return known.text + jsonInner(request_id) + end;
+}
+
+function contextParamsJson(method: string, { params, context }: ContextParams): string {
+  // A copy would not have such a method of the object's class, and its own `_context` gives way to the host's.
+  const isPlain = (params as { toJSON?: unknown }).toJSON === undefined && !Object.hasOwn(params, "_context");
+  const json = isPlain ? toJson(params, `the params of "${method}"`) : "";
+  if (json.charCodeAt(0) !== 0x7b) return toJson({ ...params, _context: context }, `the params of "${method}"`);
+  const member = contextJson(context);
+  return json.length === 2 ? "{" + member.slice(1) : json.slice(0, -1) + member;
+}
+
 function paramsJson(method: string, params: unknown): string {
+  if (params instanceof ContextParams) return contextParamsJson(method, params);
   const json = toJson(params, `the params of "${method}"`);
   const first = json.charCodeAt(0);
   if (first === 0x7b || first === 0x5b) return json;

@@ -6,6 +6,7 @@
 import { HostError } from "../errors/host_error.ts";
 import * as codec from "./codec.ts";
 import {
+  type CallEnd,
   type CallNotices,
   type CallOptions,
   type Connection,
@@ -15,8 +16,9 @@ import {
   SYSTEM_NOTICES,
 } from "./connection_types.ts";
 import { Outbox } from "./outbox.ts";
-import { cancelledError, IncomingRequests, OutgoingCalls } from "./calls.ts";
+import { cancelledError, failedCall, IncomingRequests, OutgoingCalls } from "./calls.ts";
 import { LineReader } from "./read_lines.ts";
+import { LONE_REQUEST_COST, MESSAGE_COST, REQUEST_COST, type Turn } from "./read_turns.ts";
 import { errorToWire } from "./wire_errors.ts";
 
 const NOISE_CHARS = 200;
@@ -34,12 +36,17 @@ class LineConnection implements Connection {
   readonly #maxIncoming: number;
   readonly #timeoutMs: number;
   readonly #notices: CallNotices;
+  readonly #turn: Turn | undefined;
   readonly #reader: LineReader;
   readonly #outbox: Outbox;
   readonly #calls: OutgoingCalls;
   readonly #requests = new IncomingRequests();
   #closedBy: HostError | null = null;
   #paused = false;
+  #isInParts = false;
+  #notified = 0;
+  /** Requests of the last chunk. */
+  #arrived = 0;
   readonly #plain: codec.PlainResult = { id: 0, result: undefined };
 
   constructor(options: ConnectionOptions) {
@@ -50,11 +57,19 @@ class LineConnection implements Connection {
     this.#maxIncoming = options.maxIncoming ?? 64;
     this.#timeoutMs = options.timeoutMs ?? 30_000;
     this.#notices = options.notices ?? SYSTEM_NOTICES;
+    this.#turn = options.turn;
+    this.#turn?.onTurn(() => this.#reconsiderPause());
     this.#outbox = new Outbox(wire, bytes, () => this.#afterFlush());
     this.#calls = new OutgoingCalls(clock, (id) => this.#cancelRemote(id), options.onTimeout);
+    this.#turn?.follow(this.#calls);
     this.#reader = new LineReader({
       line: (text, start, end) => this.#takeLine(text, start, end),
-      undecodable: (start) => options.onIrregularity({ kind: "noise", line: start.slice(0, NOISE_CHARS) }),
+      isCrowded: () => this.#turn?.isCrowded === true,
+      part: () => this.#letOthersLook(),
+      undecodable: (start) => {
+        this.#spend(start.length);
+        options.onIrregularity({ kind: "noise", line: start.slice(0, NOISE_CHARS) });
+      },
       oversize: () => options.onIrregularity({ kind: "oversize", limitBytes: maxLineBytes }),
     }, { bytes, maxLineBytes });
   }
@@ -65,6 +80,11 @@ class LineConnection implements Connection {
 
   get answered(): number {
     return this.#calls.answered;
+  }
+
+  activity({ callsAside = false }: { readonly callsAside?: boolean } = {}): number | null {
+    if (this.#requests.size > 0 || (!callsAside && this.#calls.isWorking)) return null;
+    return this.#calls.answered + this.#requests.taken + this.#notified;
   }
 
   hold(): () => void {
@@ -79,7 +99,7 @@ class LineConnection implements Connection {
     return this.#closedBy !== null;
   }
 
-  call(method: string, params?: unknown, options?: CallOptions): Promise<unknown> {
+  call(method: string, params?: unknown, options?: CallOptions, end?: CallEnd): Promise<unknown> {
     const timeoutMs = options?.timeoutMs ?? this.#timeoutMs;
     let line: string;
     try {
@@ -90,10 +110,10 @@ class LineConnection implements Connection {
       line = codec.requestLine(nextId, method, callParams === undefined ? params : callParams(method, params, nextId));
       this.#checkSendable(line, method);
     } catch (error) {
-      return Promise.reject(error);
+      return failedCall(error, end);
     }
     // The id is taken before anything is written: a write can lead back here.
-    const answer = this.#calls.add(method, timeoutMs, options);
+    const answer = this.#calls.add(method, timeoutMs, options, end);
     this.#outbox.push(line);
     return answer;
   }
@@ -105,6 +125,7 @@ class LineConnection implements Connection {
   }
 
   receive(chunk: Uint8Array): void {
+    this.#arrived = 0;
     this.#reader.push(chunk);
   }
 
@@ -147,14 +168,16 @@ class LineConnection implements Connection {
     if (codec.parsePlainResult(text, start, end, plain)) {
       const { id, result } = plain;
       plain.result = undefined;
-      return this.#settle(id, result, undefined);
+      return this.#settle(id, result, undefined, end - start);
     }
     const line = text.slice(start, end);
     const value = codec.parseLine(line);
     const message = value as codec.Message;
-    switch (value === undefined ? "noise" : codec.kindOf(value)) {
+    const kind = value === undefined ? "noise" : codec.kindOf(value);
+    if (kind !== "response") this.#spend(line.length, kind === "request" ? this.#requestCost() : MESSAGE_COST);
+    switch (kind) {
       case "response":
-        return this.#settle(message.id, message.result, message.error);
+        return this.#settle(message.id, message.result, message.error, line.length);
       case "request":
         return this.#takeRequest(message.id as codec.MessageId, message.method as string, message.params, line);
       case "notification":
@@ -169,8 +192,30 @@ class LineConnection implements Connection {
     }
   }
 
-  #settle(id: unknown, result: unknown, error: unknown): void {
-    if (!this.#calls.settle(id, result, error)) this.#options.onIrregularity({ kind: "unknown_response", id });
+  #settle(id: unknown, result: unknown, error: unknown, chars: number): void {
+    if (this.#calls.settle(id, result, error)) return;
+    this.#spend(chars);
+    this.#options.onIrregularity({ kind: "unknown_response", id });
+  }
+
+  /** Goes on with a long text of many lines after the others. */
+  #letOthersLook(): void {
+    this.#isInParts = true;
+    this.#reconsiderPause();
+    this.#turn!.next(() => {
+      this.#isInParts = false;
+      this.#reconsiderPause();
+    });
+  }
+
+  /** Counts a message that nobody asked for; once its sender's share is spent, the next one waits. */
+  #spend(chars: number, cost = MESSAGE_COST): void {
+    if (this.#turn?.spend(cost + chars) === false) this.#reconsiderPause();
+  }
+
+  /** Of one chunk only the first is alone: those after it may be a flood, though each is answered at once. */
+  #requestCost(): number {
+    return this.#arrived++ === 0 && this.#requests.size === 0 ? LONE_REQUEST_COST : REQUEST_COST;
   }
 
   #takeNotification(method: string, params: unknown): void {
@@ -179,6 +224,7 @@ class LineConnection implements Connection {
     if (method === progress && this.features.has("progress")) {
       return this.#calls.progress(this.#notices.progressId(params), params);
     }
+    this.#notified++;
     this.#options.onNotification(method, params);
   }
 
@@ -239,18 +285,20 @@ class LineConnection implements Connection {
     this.#reconsiderPause();
   }
 
-  /** Reads on only while the other side leaves room: for its answers, and for its requests that run. */
+  /** Reads on only while the other side leaves room for its answers and for its requests that run, and in its turn. */
   #reconsiderPause(): void {
     if (this.#closedBy !== null) return;
-    const isFull = this.#requests.size >= this.#maxIncoming || !this.#outbox.hasRoom("", 2 * this.#maxQueuedBytes);
+    const isFull = this.#isInParts || this.#turn?.isWaiting === true || this.#requests.size >= this.#maxIncoming ||
+      !this.#outbox.hasRoom("", 2 * this.#maxQueuedBytes);
     if (isFull === this.#paused) return;
     this.#paused = isFull;
     if (isFull) {
       this.#reader.pause();
       this.#options.wire.pause();
     } else {
-      this.#options.wire.resume();
+      // Its own lines first: while they last, the wire need not flow.
       this.#reader.resume();
+      if (!this.#paused) this.#options.wire.resume();
     }
   }
 

@@ -5,6 +5,7 @@
  */
 import type { HostError } from "../errors/host_error.ts";
 import type { Bytes, Clock } from "../ports/ports.ts";
+import type { Turn } from "./read_turns.ts";
 
 /** Methods with which the host asks whether the other side is well: their answers say nothing about its work. */
 export const HEALTH_METHODS: ReadonlySet<string> = new Set(["ping", "server/discover"]);
@@ -47,6 +48,10 @@ export interface IncomingRequest {
   readonly id: number | string;
   /** Aborts when the other side cancels the request or the connection ends. */
   readonly signal: AbortSignal;
+  /** As `signal.aborted`, and makes no signal. */
+  readonly isAborted?: boolean;
+  /** Whether the answer may be a `JsonText`, which is sent as it is. */
+  readonly takesText?: boolean;
 }
 
 /** The notifications with which calls are cancelled and report progress. */
@@ -88,6 +93,8 @@ export interface ConnectionOptions {
   readonly maxIncoming?: number;
   /** Time a call may take when it says nothing itself. Default 30 000 ms. */
   readonly timeoutMs?: number;
+  /** The share of what the other side sends unasked; absent, all of it is read at once. */
+  readonly turn?: Turn | undefined;
   /** How calls are cancelled and report progress. Default: `system.cancel` and `system.progress`. */
   readonly notices?: CallNotices;
 }
@@ -102,10 +109,23 @@ export interface CallOptions {
   readonly onProgress?: (progress: unknown) => void;
 }
 
+/**
+ * Has the last word on how a call ends, in the turn in which it ends: one promise serves every room that a call passes,
+ * where each would else hang a promise of its own to it. A promise that it returns is awaited; what it throws, the call
+ * rejects with.
+ */
+export interface CallEnd {
+  ok(result: unknown): unknown;
+  failed(error: unknown): unknown;
+}
+
 /** A JSON-RPC 2.0 connection over lines. */
 export interface Connection {
-  /** Calls a method. Settles exactly once, whatever dies. Rejects with a {@link HostError}. */
-  call(method: string, params?: unknown, options?: CallOptions): Promise<unknown>;
+  /**
+   * Calls a method. Settles exactly once, whatever dies. Rejects with a {@link HostError}. `end` is called once, also for
+   * a call that cannot be sent.
+   */
+  call(method: string, params?: unknown, options?: CallOptions, end?: CallEnd): Promise<unknown>;
   /** Sends a notification. Throws `protocol.oversize_message`, `protocol.busy` or `protocol.unserializable`. */
   notify(method: string, params?: unknown): void;
   /** Takes bytes that came from the other side. */
@@ -118,6 +138,11 @@ export interface Connection {
   readonly pending: number;
   /** Answers and progress of calls so far, late ones included; those of {@link HEALTH_METHODS} do not count. */
   readonly answered: number;
+  /**
+   * Counts what was called, asked and notified so far, looks at health aside: between two equal counts nothing happened.
+   * Null while a request of the other side is handled and, unless they are left aside, while a call waits.
+   */
+  activity(options?: { readonly callsAside?: boolean }): number | null;
   /**
    * Keeps calls from running out of time, until the returned function is called: the other side waits for something itself.
    * Looks at its health run out as ever.

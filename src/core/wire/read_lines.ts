@@ -12,6 +12,10 @@ export interface LineListeners {
    * to other lines: cutting out every line would cost more than reading it in place.
    */
   line(text: string, start: number, end: number): void;
+  /** Whether others wait for their lines too. Called for a text of many lines, which is then handed out in parts. */
+  isCrowded?(): boolean;
+  /** A part of such a text has been handed out, and the rest comes at once unless the reader is paused. */
+  part?(): void;
   /** A line that is not UTF-8, with its first bytes decoded loosely. */
   undecodable(start: string): void;
   /** A line went over the cap. Called once; nothing comes after it. */
@@ -28,6 +32,8 @@ export interface LineReaderOptions {
 /** Chunks below this size are copied together, so that a line sent byte by byte costs its bytes and not an object each. */
 const SMALL_CHUNK_BYTES = 4096;
 const SLAB_BYTES = 16 * 1024;
+/** Length of a part: some fifty short answers, each of which leads to its caller's next call. */
+const PART_CHARS = 2048;
 const NEWLINE = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 
@@ -132,7 +138,9 @@ export class LineReader {
 
   #handOutText(): void {
     const text = this.#text;
-    while (this.#textAt < text.length && !this.#paused && !this.#ended) {
+    const isLong = text.length - this.#textAt > PART_CHARS;
+    const stop = isLong && this.#listeners.isCrowded?.() ? this.#textAt + PART_CHARS : text.length;
+    while (this.#textAt < stop && !this.#paused && !this.#ended) {
       const start = this.#textAt;
       const end = text.indexOf("\n", start);
       this.#textAt = end + 1;
@@ -144,6 +152,7 @@ export class LineReader {
       }
       this.#handOut(text, start, end);
     }
+    if (!this.#paused && !this.#ended) this.#listeners.part?.();
   }
 
   #handOutRaw(): void {

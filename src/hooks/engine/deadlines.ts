@@ -73,13 +73,15 @@ export function createDeadlines<T extends Awaited>(clock: Pick<Clock, "monotonic
       isBeginning = true;
       clock.after(0, begin, KEEP_ALIVE);
     },
-    forget({ place }) {
+    forget(awaited) {
+      const { place } = awaited;
       if (place < 0) return;
       const last = waiting.pop()!;
-      if (last.place !== place) {
+      if (last !== awaited) {
         waiting[place] = last;
         last.place = place;
       }
+      awaited.place = -1;
       if (waiting.length > 0 || nextMs === Infinity) return;
       cancel();
       nextMs = Infinity;

@@ -207,7 +207,7 @@ class Engine implements HookEngine {
 
   #run(task: FiringTask): MaybePromise<HookResult> {
     const firing = new Firing(task, this.#ports);
-    return this.#ports.within(firing, () => firing.run());
+    return this.#storage === null ? firing.run() : this.#ports.within(firing, () => firing.run());
   }
 
   /** Each handler in a firing of its own, so that a slow one holds up none of the others. */
@@ -233,7 +233,9 @@ class Engine implements HookEngine {
     if (waiting.length >= MAX_UNDER_WAY) throw tooMany(hook, MAX_UNDER_WAY);
     if (this.#storage || waiting.length < MAX_OF_SESSION || waiting.length % LOOK_EVERY !== 0) return;
     let count = 0;
-    for (const { event } of waiting) if (event.hook === hook && event.sessionId === sessionId) count++;
+    for (const { firing } of waiting) {
+      if (firing?.event.hook === hook && firing.event.sessionId === sessionId) count++;
+    }
     if (count >= MAX_OF_SESSION) throw tooMany(hook, count);
   }
 

@@ -4,7 +4,7 @@
  * @module
  */
 import { HostError } from "../../core/errors/host_error.ts";
-import { type Asking, isPromise, Turns } from "../dispatch/in_turn.ts";
+import { isPromise } from "../dispatch/in_turn.ts";
 import type { MaybePromise } from "../dispatch/types.ts";
 import { type Awaited, type Deadlines, NOT_YET } from "./deadlines.ts";
 import { type Entry, isPolicy } from "./entry.ts";
@@ -15,7 +15,7 @@ import type { HookCallContext, HookEvent, HookProgress } from "./types.ts";
 /** The parts of an engine that all of its firings share. */
 export interface FiringPorts extends OutcomePorts {
   /** Ends handlers that take too long. */
-  readonly deadlines: Deadlines<Firing>;
+  readonly deadlines: Deadlines<Wait>;
   /** Runs `work`, and all that follows from it, as part of a firing: what it fires is known to come from there. */
   readonly within: <T>(firing: Firing, work: () => T) => T;
   /** The firing whose handler runs right now, until its next wait. */
@@ -31,33 +31,60 @@ export interface FiringTask extends OutcomeTask {
 }
 
 /** One firing, from its first handler to its last. */
-export class Firing extends Outcome<FiringTask, FiringPorts> implements Asking<Entry, unknown, HookResult>, Awaited {
-  /** When the handler that is waited for is given up. */
-  dueMs: number = NOT_YET;
-  place: number = -1;
-  readonly #turns: Turns<Entry, unknown, HookResult>;
-  #before: Firing | null = null;
-  #context: CallContext | null = null;
-
-  constructor(task: FiringTask, ports: FiringPorts) {
-    super(task, ports);
-    this.#turns = new Turns<Entry, unknown, HookResult>(task.entries, this);
-  }
+export class Firing extends Outcome<FiringTask, FiringPorts> {
+  /** Index of the handler that is waited for. */
+  at: number = 0;
+  /** Null until a handler has to be waited for, and again when all are done. */
+  wait: Wait | null = null;
 
   /** Asks each handler in turn; at once, when all of them answer at once. Never throws for a handler. */
   run(): MaybePromise<HookResult> {
-    return this.#turns.run();
+    const answer = this.askFrom(0);
+    return answer === null ? this.result() : this.wait!.open(answer);
   }
 
-  /** Marks events that are fired from here on as fired by a handler of this firing. */
-  begin(): void {
-    this.#before = this.ports.running;
-    this.ports.running = this;
+  /** The handler that is waited for. */
+  get current(): Entry {
+    return this.task.entries[this.at]!;
   }
 
-  /** Ends the mark that {@link begin} has set. */
-  rest(): void {
-    this.ports.running = this.#before;
+  /** Asks until one has to be waited for, and returns its promise; null when all are done. */
+  askFrom(first: number): Promise<unknown> | null {
+    const { task: { entries }, ports } = this;
+    const before = ports.running;
+    // Events that are fired meanwhile are fired by a handler of this firing.
+    ports.running = this;
+    try {
+      for (let at = first; at < entries.length; at++) {
+        const answer = this.askOne(entries[at]!);
+        if (answer === null) continue;
+        this.at = at;
+        return answer;
+      }
+      return null;
+    } finally {
+      ports.running = before;
+    }
+  }
+
+  /** Takes the outcome of the handler that was waited for. */
+  settle(value: unknown, isError: boolean): void {
+    const { current } = this;
+    try {
+      if (!isError) return this.take(current, value);
+    } catch (error) {
+      value = error;
+    }
+    this.fail(current, value);
+  }
+
+  protected askOne(entry: Entry): Promise<unknown> | null {
+    try {
+      return this.wants(entry) ? this.ask(entry) : null;
+    } catch (error) {
+      this.fail(entry, error);
+      return null;
+    }
   }
 
   /** Traces the handlers that are not asked. A session ends whatever a handler says: there a block ends no chain. */
@@ -71,41 +98,123 @@ export class Firing extends Outcome<FiringTask, FiringPorts> implements Asking<E
     return unwanted === null;
   }
 
-  /** Asks a handler; its time begins when it has to be waited for. */
-  ask(entry: Entry): unknown {
+  /** Asks a handler and takes its answer, or returns its promise; its time begins when it has to be waited for. */
+  ask(entry: Entry): Promise<unknown> | null {
     const { cut } = this.task;
     // A policy that cannot see all of it must not wave it through.
     if (cut !== null && isPolicy(entry)) throw cutError(entry, this.event, cut);
     this.asked++;
     const context = new CallContext(this);
     const answer: unknown = entry.handler(this.event, context);
-    if (isPromise(answer)) {
-      this.#context = context;
-      this.dueMs = NOT_YET;
-      this.ports.deadlines.watch(this);
+    if (!isPromise(answer)) {
+      this.take(entry, answer);
+      return null;
     }
+    (this.wait ??= new Wait(this)).begin(context);
     return answer;
   }
 
   override result(): HookResult {
-    this.ports.deadlines.forget(this);
+    this.wait?.close();
     return super.result();
   }
 
-  /** The time of the handler that is waited for begins. */
-  startTime(nowMs: number): void {
-    if (this.askedMs === UNKNOWN) this.askedMs = nowMs;
-    this.dueMs = this.askedMs + this.#turns.current.timeoutMs;
+  /** Gives up the handler that is waited for and goes on with the next: a late answer finds its wait without a firing. */
+  giveUp(late: Wait): void {
+    const error = timeoutError(this.current, this.event);
+    const next = this.wait = new Wait(this).insteadOf(late);
+    this.renewEvent();
+    late.context?.abort(error);
+    // A timer called this, and a timer belongs to whichever firing set it.
+    this.ports.within(this, () => next.follow(Promise.reject(error)));
+  }
+}
+
+type Resolve = (result: HookResult) => void;
+type Reject = (error: unknown) => void;
+let newResolve!: Resolve;
+let newReject!: Reject;
+/** One function for all promises, which are made one at a time. */
+const keepResolvers = (resolve: Resolve, reject: Reject): void => {
+  newResolve = resolve;
+  newReject = reject;
+};
+
+/** The waits of one firing, one after another, until a handler is given up. */
+export class Wait implements Awaited {
+  /** Null once the firing is over, or has given up the handler whose promise this still follows. */
+  firing: Firing | null;
+  /** When the handler that is waited for is given up. */
+  dueMs: number = NOT_YET;
+  place: number = -1;
+  /** The context of the handler that is waited for. */
+  context: CallContext | null = null;
+  resolve!: Resolve;
+  reject!: Reject;
+  readonly taken = (answer: unknown): void => this.goOn(answer, false);
+  readonly failed = (error: unknown): void => this.goOn(error, true);
+
+  constructor(firing: Firing) {
+    this.firing = firing;
   }
 
-  /** Gives up the handler that is waited for and goes on with the next. */
-  expire(): void {
+  /** Returns the promise of the whole firing, whose first wait this is. */
+  open(answer: Promise<unknown>): Promise<HookResult> {
+    const result = new Promise<HookResult>(keepResolvers);
+    this.resolve = newResolve;
+    this.reject = newReject;
+    this.follow(answer);
+    return result;
+  }
+
+  insteadOf(late: Wait): this {
+    this.firing!.ports.deadlines.forget(late);
+    this.resolve = late.resolve;
+    this.reject = late.reject;
+    late.firing = null;
+    return this;
+  }
+
+  begin(context: CallContext): void {
+    this.context = context;
     this.dueMs = NOT_YET;
-    const error = timeoutError(this.#turns.current, this.event);
-    this.renewEvent();
-    this.#context?.abort(error);
-    // A timer called this, and a timer belongs to whichever firing set it.
-    this.ports.within(this, () => this.#turns.giveUp(error));
+    this.firing!.ports.deadlines.watch(this);
+  }
+
+  /** Through a promise of the language: a thenable of another kind might call back at once, or twice. */
+  follow(answer: Promise<unknown>): void {
+    void Promise.resolve(answer).then(this.taken, this.failed);
+  }
+
+  goOn(value: unknown, isError: boolean): void {
+    const { firing, resolve, reject } = this;
+    if (firing === null) return;
+    try {
+      firing.settle(value, isError);
+      const answer = firing.askFrom(firing.at + 1);
+      if (answer === null) resolve(firing.result());
+      else this.follow(answer);
+    } catch (error) {
+      this.close();
+      reject(error);
+    }
+  }
+
+  close(): void {
+    const { firing } = this;
+    if (firing === null) return;
+    firing.ports.deadlines.forget(this);
+    this.firing = firing.wait = null;
+  }
+
+  startTime(nowMs: number): void {
+    const firing = this.firing!;
+    if (firing.askedMs === UNKNOWN) firing.askedMs = nowMs;
+    this.dueMs = firing.askedMs + firing.current.timeoutMs;
+  }
+
+  expire(): void {
+    this.firing?.giveUp(this);
   }
 }
 
@@ -115,19 +224,19 @@ export class Firing extends Outcome<FiringTask, FiringPorts> implements Asking<E
  */
 class CallContext implements HookCallContext {
   readonly #firing: Firing;
-  #controller: AbortController | null = null;
-  #reason: unknown = null;
+  /** The controller, once a handler has looked; before that, why it was given up, if it was. */
+  #end: AbortController | Error | null = null;
 
   constructor(firing: Firing) {
     this.#firing = firing;
   }
 
   get signal(): AbortSignal {
-    if (!this.#controller) {
-      this.#controller = new AbortController();
-      if (this.#reason !== null) this.#controller.abort(this.#reason);
-    }
-    return this.#controller.signal;
+    if (this.#end instanceof AbortController) return this.#end.signal;
+    const controller = new AbortController();
+    if (this.#end !== null) controller.abort(this.#end);
+    this.#end = controller;
+    return controller.signal;
   }
 
   get firing(): object {
@@ -140,8 +249,8 @@ class CallContext implements HookCallContext {
 
   /** Aborts the signal: the handler is given up. */
   abort(reason: Error): void {
-    this.#reason = reason;
-    this.#controller?.abort(reason);
+    if (this.#end instanceof AbortController) this.#end.abort(reason);
+    else this.#end = reason;
   }
 }
 

@@ -39,8 +39,23 @@ type Injected = RoomText & { readonly source: HookSource };
 
 const MAX_REASON_CHARS = 500;
 const NOTHING: TraceFacts = {};
+/** Most firings inject nothing and warn of nothing: their results share one list. */
+export const NO_TEXTS: readonly string[] = Object.freeze([]);
 /** A time at which the clock was not read. */
 export const UNKNOWN = -1;
+
+/** The parts of an outcome that most firings do without: to make them each time would cost as much as a small handler. */
+class Rare {
+  scope: object | null = null;
+  room: ContextRoom | null = null;
+  reason: string | null = null;
+  injected: Injected[] = [];
+  asks: readonly HookAsk[] = NO_ASKS;
+  broke = 0;
+  readonly warnings: string[] = [];
+  /** The values that handlers left in the place of the caller's. */
+  left: Changes | null = null;
+}
 
 /** The outcome of one firing so far. */
 export class Outcome<Task extends OutcomeTask, Ports extends OutcomePorts> implements HearsAsks {
@@ -56,17 +71,9 @@ export class Outcome<Task extends OutcomeTask, Ports extends OutcomePorts> imple
   isOver: boolean = false;
   /** When the handler at hand was asked; {@link UNKNOWN} while no trace or deadline needs it. */
   askedMs: number;
-  #scope: object | null = null;
-  #room: ContextRoom | null = null;
-  /** The caller's values, or those that handlers left in their place. */
-  #left: Changes;
-  #reason: string | null = null;
-  #injected: Injected[] = [];
-  #asks: readonly HookAsk[] = NO_ASKS;
   /** The reason of the handler at hand, once it has called `event.ask()`. */
   #question: string | null = null;
-  #broke = 0;
-  readonly #warnings: string[];
+  #rare: Rare | null = null;
   readonly #traces: HookTrace[];
   #traced = 0;
 
@@ -75,26 +82,26 @@ export class Outcome<Task extends OutcomeTask, Ports extends OutcomePorts> imple
     this.ports = ports;
     this.event = task.event;
     hearAsks(task.event, this);
-    this.#left = task.given;
     this.#traces = new Array(task.entries.length);
-    this.#warnings = task.cut === null ? [] : [`Handlers saw a part of the event: ${task.cut}`];
+    if (task.cut !== null) this.warned.push(`Handlers saw a part of the event: ${task.cut}`);
     this.askedMs = ports.onTrace ? ports.clock.monotonic() : UNKNOWN;
   }
 
   /** The object the handlers of this firing share. */
   get scope(): object {
-    return this.#scope ??= this.task.scope ?? {};
+    return this.found.scope ??= this.task.scope ?? {};
   }
 
   /** A snapshot for handlers that ask how the firing stands. */
   get progress(): HookProgress {
+    const { broke = 0, warnings = [], injected = [] } = this.#rare ?? {};
     return {
       asked: this.asked,
-      broke: this.#broke,
-      warnings: this.#warnings.length,
-      injections: this.#injected.length,
-      injectedBytes: this.#injected.reduce((sum, { bytes }) => sum + bytes, 0),
-      blockedBy: this.blockedBy ?? this.#unanswered()?.source.id ?? null,
+      broke,
+      warnings: warnings.length,
+      injections: injected.length,
+      injectedBytes: injected.reduce((sum, { bytes }) => sum + bytes, 0),
+      blockedBy: this.blockedBy ?? this.unanswered()?.source.id ?? null,
     };
   }
 
@@ -109,25 +116,25 @@ export class Outcome<Task extends OutcomeTask, Ports extends OutcomePorts> imple
   /** Acts on an answer. Throws when it cannot be used, before anything is changed. */
   take(entry: Entry, answer: unknown): void {
     const answered = readResponse(answer, this.event.hook);
-    const question = this.#takeQuestion();
+    const question = this.takeQuestion();
     const response = question === null ? answered : withAsk(answered, question);
     if (response === null) return this.trace(entry, "quiet");
     if (isEmpty(response)) return this.trace(entry, "quiet", hookIdOf(response));
     if (entry.telemetryOnly) {
       return this.trace(entry, "ran", { action: response.action, hadNoSay: true, ...hookIdOf(response) });
     }
-    this.#warnings.push(...response.warnings);
-    const facts = { action: response.action, ...this.#inject(entry, response), ...hookIdOf(response) };
+    if (response.warnings.length > 0) this.warned.push(...response.warnings);
+    const facts = { action: response.action, ...this.inject(entry, response), ...hookIdOf(response) };
     if (response.action === "passThrough" || response.action === "injectContext") {
       return this.trace(entry, "ran", facts);
     }
     if (entry.advisory) {
-      this.#warnings.push(`${entry.source.id} ${wishIn(response)}`);
+      this.warned.push(`${entry.source.id} ${wishIn(response)}`);
       return this.trace(entry, "ran", { ...facts, hadNoSay: true });
     }
-    if (response.action === "block") this.#block(entry, response.reason!);
-    if (response.action === "ask") this.#ask(entry, response.reason!);
-    const changed = this.#change(response.changes);
+    if (response.action === "block") this.blockBy(entry, response.reason!);
+    if (response.action === "ask") this.addAsk(entry, response.reason!);
+    const changed = this.change(response.changes);
     this.trace(entry, "ran", {
       ...facts,
       ...(response.reason !== null && { reason: response.reason.slice(0, MAX_REASON_CHARS) }),
@@ -137,59 +144,70 @@ export class Outcome<Task extends OutcomeTask, Ports extends OutcomePorts> imple
 
   /** A handler broke: it has no say, unless its failure is to block or it had asked before. Never throws. */
   fail(entry: Entry, thrown: unknown): void {
-    this.#broke++;
+    this.found.broke++;
     const message = failureText(thrown);
-    this.#warnings.push(message);
-    if (isPolicy(entry)) this.#block(entry, message);
-    const question = this.#takeQuestion();
-    if (question !== null && entry.advisory) this.#warnings.push(`${entry.source.id} ${wouldAsk(question)}`);
+    this.warned.push(message);
+    if (isPolicy(entry)) this.blockBy(entry, message);
+    const question = this.takeQuestion();
+    if (question !== null && entry.advisory) this.warned.push(`${entry.source.id} ${wouldAsk(question)}`);
     const counts = question !== null && !entry.advisory && !entry.telemetryOnly;
-    if (counts) this.#ask(entry, question);
+    if (counts) this.addAsk(entry, question);
     this.trace(entry, "broke", { reason: message, ...(counts && { action: "ask" }) });
   }
 
   /** Returns the outcome as the caller of `fire` gets it. */
   result(): HookResult {
     this.isOver = true;
-    const unanswered = this.#unanswered();
-    if (unanswered !== null) this.#stop(unanswered.source.id, unansweredAsk(unanswered.reason));
+    const unanswered = this.unanswered();
+    if (unanswered !== null) this.stop(unanswered.source.id, unansweredAsk(unanswered.reason));
+    const rare = this.#rare;
+    const left = rare?.left ?? this.task.given;
     return {
       hook: this.event.hook,
       blocked: this.blockedBy !== null,
       blockedBy: this.blockedBy,
-      reason: this.#reason,
-      asked: this.#asks,
-      input: this.#left.input,
-      output: this.#left.output,
-      context: this.#injected.length === 0 ? [] : this.#injected.map(({ text }) => text),
-      warnings: this.#warnings,
+      reason: rare === null ? null : rare.reason,
+      asked: rare === null ? NO_ASKS : rare.asks,
+      input: left.input,
+      output: left.output,
+      context: rare === null || rare.injected.length === 0 ? NO_TEXTS : rare.injected.map(({ text }) => text),
+      warnings: rare === null ? NO_TEXTS : rare.warnings,
       trace: this.#traces,
     };
   }
 
-  /** At the end of a session later handlers may block too: the first one counts. */
-  #block(entry: Entry, reason: string): void {
-    if (this.blockedBy === null) this.#stop(entry.source.id, reason);
+  protected get found(): Rare {
+    return this.#rare ??= new Rare();
   }
 
-  #stop(by: string, reason: string): void {
+  protected get warned(): string[] {
+    return this.found.warnings;
+  }
+
+  /** At the end of a session later handlers may block too: the first one counts. */
+  protected blockBy(entry: Entry, reason: string): void {
+    if (this.blockedBy === null) this.stop(entry.source.id, reason);
+  }
+
+  protected stop(by: string, reason: string): void {
     this.blockedBy = by;
-    this.#reason = reason;
+    this.found.reason = reason;
   }
 
   /** An ask leaves the chain running: a later handler may block, and then nobody needs to be asked. */
-  #ask(entry: Entry, reason: string): void {
+  protected addAsk(entry: Entry, reason: string): void {
     const { hook } = this.event;
-    if (hook !== "PreToolUse") this.#block(entry, misplacedAsk(hook, reason));
-    else this.#asks = [...this.#asks, { source: entry.source, reason }];
+    if (hook !== "PreToolUse") this.blockBy(entry, misplacedAsk(hook, reason));
+    else this.found.asks = [...this.found.asks, { source: entry.source, reason }];
   }
 
   /** The first ask of a firing that is not blocked, where nobody will be asked. */
-  #unanswered(): HookAsk | null {
-    return this.task.canAsk || this.blockedBy !== null ? null : this.#asks[0] ?? null;
+  protected unanswered(): HookAsk | null {
+    if (this.#rare === null) return null;
+    return this.task.canAsk || this.blockedBy !== null ? null : this.#rare.asks[0] ?? null;
   }
 
-  #takeQuestion(): string | null {
+  protected takeQuestion(): string | null {
     const question = this.#question;
     this.#question = null;
     return question;
@@ -200,47 +218,48 @@ export class Outcome<Task extends OutcomeTask, Ports extends OutcomePorts> imple
     this.event = replaceEvent(this.event, changes, this);
   }
 
-  #change(changes: Changes): (keyof Changes)[] {
+  protected change(changes: Changes): (keyof Changes)[] {
     const changed = Object.keys(changes) as (keyof Changes)[];
     if (changed.length === 0) return changed;
     this.renewEvent(changes);
-    this.#left = { ...this.#left, ...changes };
+    this.found.left = { ...(this.found.left ?? this.task.given), ...changes };
     return changed;
   }
 
-  #inject({ source }: Entry, { context, overwrites }: NormalResponse): TraceFacts {
+  protected inject({ source }: Entry, { context, overwrites }: NormalResponse): TraceFacts {
     if (context.length === 0 && !overwrites) return NOTHING;
-    const room = this.#room ??= this.ports.openRoom(this.scope);
+    const found = this.found;
+    const room = found.room ??= this.ports.openRoom(this.scope);
     if (overwrites) {
-      for (const one of this.#injected) room.giveBack(one.source, one.bytes);
-      this.#injected = [];
+      for (const one of found.injected) room.giveBack(one.source, one.bytes);
+      found.injected = [];
     }
     let injectedBytes = 0;
     let isCut = false;
     for (const each of context) {
       const taken = room.take(source, each);
-      this.#injected.push({ source, ...taken });
+      found.injected.push({ source, ...taken });
       injectedBytes += taken.bytes;
       isCut ||= taken.cut;
     }
-    if (isCut) this.#warnings.push(`Text of ${source.id} was cut to fit: ${injectedBytes} bytes of it are injected`);
+    if (isCut) this.warned.push(`Text of ${source.id} was cut to fit: ${injectedBytes} bytes of it are injected`);
     return { injectedBytes, ...(isCut && { cut: true }) };
   }
 
   /** Traces the part that a handler had in the firing. */
   protected trace({ source }: Entry, outcome: HookTraceOutcome, facts: TraceFacts = NOTHING): void {
     const { hook, sessionId: session, agent } = this.event;
-    const durationMs = this.#duration();
+    const durationMs = this.duration();
     const trace: HookTrace = facts === NOTHING
       ? { hook, session, agent, source, outcome, durationMs }
       : { hook, session, agent, source, outcome, durationMs, ...facts };
     this.#traces[this.#traced++] = trace;
     const { onTrace } = this.ports;
-    if (onTrace) reportTrace(trace, onTrace, this.#warnings);
+    if (onTrace) reportTrace(trace, onTrace, this.warned);
   }
 
   /** Reading the clock costs as much as a small handler: it is read for a listener of traces, and after a wait. */
-  #duration(): number {
+  protected duration(): number {
     const { clock, onTrace } = this.ports;
     if (this.askedMs === UNKNOWN) return 0;
     const [beforeMs, nowMs] = [this.askedMs, clock.monotonic()];

@@ -24,10 +24,11 @@ const WHEN: Readonly<Record<PortableHookName, string>> = {
 
 /** Returns when and how a hook runs, in one sentence. */
 export function describeHook(hook: LoadedHook): string {
-  const { matcher, agent, timeoutMs, background, advisory } = hook;
+  const { matcher, condition, agent, timeoutMs, background, advisory } = hook;
   const parts = [
     `Runs ${WHEN[hook.hook]}`,
     ...(matcher === undefined ? [] : [`that matches ${matcher}`]),
+    ...(condition === undefined ? [] : [`if it fits ${condition}`]),
     ...(agent === null ? [] : [`of the agent "${agent}"`]),
   ];
   const limits = [

@@ -262,7 +262,7 @@ export const OPENAPI_TEXT: string = `{
             }
           },
           "400": {
-            "$ref": "#/components/responses/http.input_invalid"
+            "$ref": "#/components/responses/http.input_invalid-http.cursor_invalid"
           },
           "401": {
             "$ref": "#/components/responses/http.unauthorized"
@@ -1295,7 +1295,7 @@ export const OPENAPI_TEXT: string = `{
             }
           },
           "400": {
-            "$ref": "#/components/responses/http.input_invalid"
+            "$ref": "#/components/responses/http.input_invalid-http.cursor_invalid"
           },
           "401": {
             "$ref": "#/components/responses/http.unauthorized"
@@ -1476,14 +1476,7 @@ export const OPENAPI_TEXT: string = `{
             "$ref": "#/components/responses/http.host_refused-http.origin_refused"
           },
           "404": {
-            "description": "\`jobs.agent_unknown\`: No run is registered for the agent",
-            "content": {
-              "application/problem+json": {
-                "schema": {
-                  "$ref": "#/components/schemas/Problem"
-                }
-              }
-            }
+            "$ref": "#/components/responses/jobs.agent_unknown"
           },
           "408": {
             "$ref": "#/components/responses/http.body_timeout"
@@ -1631,7 +1624,7 @@ export const OPENAPI_TEXT: string = `{
             }
           },
           "400": {
-            "$ref": "#/components/responses/http.input_invalid"
+            "$ref": "#/components/responses/http.input_invalid-http.cursor_invalid"
           },
           "401": {
             "$ref": "#/components/responses/http.unauthorized"
@@ -1777,7 +1770,7 @@ export const OPENAPI_TEXT: string = `{
     "/api/v1/jobs": {
       "get": {
         "operationId": "getJobs",
-        "summary": "The newest jobs, the oldest of them first; cursor=<next> for those before",
+        "summary": "The newest jobs, the oldest of them first; cursor=<next> for those before. Results are left out unless fields= names them. An operator gets the jobs of every scope, or of scope=",
         "parameters": [
           {
             "name": "status",
@@ -1804,6 +1797,24 @@ export const OPENAPI_TEXT: string = `{
             }
           },
           {
+            "name": "scope",
+            "in": "query",
+            "required": false,
+            "schema": {
+              "type": "string",
+              "pattern": "^$|^[A-Za-z0-9][A-Za-z0-9._@:|+-]{0,127}$"
+            }
+          },
+          {
+            "name": "fields",
+            "in": "query",
+            "required": false,
+            "schema": {
+              "type": "string",
+              "pattern": "^[A-Za-z]{1,20}(,[A-Za-z]{1,20}){0,19}$"
+            }
+          },
+          {
             "name": "limit",
             "in": "query",
             "required": false,
@@ -1818,8 +1829,7 @@ export const OPENAPI_TEXT: string = `{
             "in": "query",
             "required": false,
             "schema": {
-              "type": "string",
-              "pattern": "^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$"
+              "$ref": "#/components/schemas/Cursor"
             }
           }
         ],
@@ -1835,16 +1845,23 @@ export const OPENAPI_TEXT: string = `{
             }
           },
           "400": {
-            "$ref": "#/components/responses/http.input_invalid"
+            "$ref": "#/components/responses/http.input_invalid-http.cursor_invalid"
           },
           "401": {
             "$ref": "#/components/responses/http.unauthorized"
           },
           "403": {
-            "$ref": "#/components/responses/http.host_refused-http.origin_refused"
+            "description": "\`http.host_refused\`: The request names a host this server does not answer for; \`http.origin_refused\`: The request comes from a page of another site; \`jobs.scope_refused\`: The caller may not see jobs of that scope",
+            "content": {
+              "application/problem+json": {
+                "schema": {
+                  "$ref": "#/components/schemas/Problem"
+                }
+              }
+            }
           },
           "404": {
-            "$ref": "#/components/responses/jobs.agent_unknown-jobs.unknown"
+            "$ref": "#/components/responses/jobs.agent_unknown"
           },
           "500": {
             "$ref": "#/components/responses/host.internal"
@@ -1940,6 +1957,56 @@ export const OPENAPI_TEXT: string = `{
           },
           "409": {
             "description": "\`jobs.not_finished\`: The job has not come to its end",
+            "content": {
+              "application/problem+json": {
+                "schema": {
+                  "$ref": "#/components/schemas/Problem"
+                }
+              }
+            }
+          },
+          "500": {
+            "$ref": "#/components/responses/host.internal"
+          },
+          "503": {
+            "$ref": "#/components/responses/jobs.store_unavailable"
+          }
+        }
+      }
+    },
+    "/api/v1/jobs/{id}/result": {
+      "get": {
+        "operationId": "getJobsIdResult",
+        "summary": "The whole result of a job, however long, as a stream of text",
+        "parameters": [
+          {
+            "name": "id",
+            "in": "path",
+            "required": true,
+            "schema": {
+              "type": "string",
+              "pattern": "^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$"
+            }
+          }
+        ],
+        "responses": {
+          "200": {
+            "description": "Done",
+            "content": {
+              "text/plain": {}
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/http.input_invalid"
+          },
+          "401": {
+            "$ref": "#/components/responses/http.unauthorized"
+          },
+          "403": {
+            "$ref": "#/components/responses/http.host_refused-http.origin_refused"
+          },
+          "404": {
+            "description": "\`jobs.agent_unknown\`: No run is registered for the agent; \`jobs.unknown\`: There is no such job in this scope; \`jobs.result_missing\`: The job has no result",
             "content": {
               "application/problem+json": {
                 "schema": {
@@ -2141,7 +2208,7 @@ export const OPENAPI_TEXT: string = `{
             }
           },
           "400": {
-            "$ref": "#/components/responses/http.input_invalid"
+            "$ref": "#/components/responses/http.input_invalid-http.cursor_invalid"
           },
           "401": {
             "$ref": "#/components/responses/http.unauthorized"
@@ -2422,8 +2489,7 @@ export const OPENAPI_TEXT: string = `{
             "in": "query",
             "required": false,
             "schema": {
-              "type": "string",
-              "pattern": "^[A-Za-z0-9_-]{1,100}$"
+              "$ref": "#/components/schemas/Cursor"
             }
           }
         ],
@@ -2439,7 +2505,7 @@ export const OPENAPI_TEXT: string = `{
             }
           },
           "400": {
-            "$ref": "#/components/responses/http.input_invalid"
+            "$ref": "#/components/responses/http.input_invalid-http.cursor_invalid"
           },
           "401": {
             "$ref": "#/components/responses/http.unauthorized"
@@ -2447,8 +2513,8 @@ export const OPENAPI_TEXT: string = `{
           "403": {
             "$ref": "#/components/responses/http.host_refused-http.origin_refused"
           },
-          "404": {
-            "$ref": "#/components/responses/approval.unknown"
+          "410": {
+            "$ref": "#/components/responses/http.cursor_gone"
           },
           "500": {
             "$ref": "#/components/responses/host.internal"
@@ -2519,7 +2585,7 @@ export const OPENAPI_TEXT: string = `{
             }
           },
           "400": {
-            "$ref": "#/components/responses/http.input_invalid"
+            "$ref": "#/components/responses/http.input_invalid-http.cursor_invalid"
           },
           "401": {
             "$ref": "#/components/responses/http.unauthorized"
@@ -3245,6 +3311,16 @@ export const OPENAPI_TEXT: string = `{
           }
         }
       },
+      "http.input_invalid-http.cursor_invalid": {
+        "description": "\`http.input_invalid\`: The path, the query or the body does not fit the route; \`http.cursor_invalid\`: The cursor is none of this list",
+        "content": {
+          "application/problem+json": {
+            "schema": {
+              "$ref": "#/components/schemas/Problem"
+            }
+          }
+        }
+      },
       "http.media_type": {
         "description": "\`http.media_type\`: The body is not sent as JSON",
         "content": {
@@ -3277,6 +3353,16 @@ export const OPENAPI_TEXT: string = `{
       },
       "instance.ambiguous-protocol.busy-plugin.not_initialized-plugin.not_applicable": {
         "description": "\`instance.ambiguous\`: Several instances of the plugin run; \`protocol.busy\`: The other side has stopped reading; \`plugin.not_initialized\`: The handshake is not complete; \`plugin.not_applicable\`: The method does not apply here",
+        "content": {
+          "application/problem+json": {
+            "schema": {
+              "$ref": "#/components/schemas/Problem"
+            }
+          }
+        }
+      },
+      "jobs.agent_unknown": {
+        "description": "\`jobs.agent_unknown\`: No run is registered for the agent",
         "content": {
           "application/problem+json": {
             "schema": {
@@ -3636,6 +3722,7 @@ export const OPENAPI_TEXT: string = `{
                   "disabled",
                   "spawning",
                   "running",
+                  "resting",
                   "crashed",
                   "failed",
                   "stopped"
@@ -4509,6 +4596,7 @@ export const OPENAPI_TEXT: string = `{
                   "disabled",
                   "spawning",
                   "running",
+                  "resting",
                   "crashed",
                   "failed",
                   "stopped"
@@ -4963,6 +5051,25 @@ export const OPENAPI_TEXT: string = `{
         ],
         "additionalProperties": false
       },
+      "ResultAside": {
+        "description": "Stands for an answer that is kept beside its record: \`jobs.result(id)\` and \`GET /jobs/:id/result\` return it whole.",
+        "type": "object",
+        "properties": {
+          "truncated": {
+            "description": "Always true: the record has no part of the answer.",
+            "const": true
+          },
+          "bytes": {
+            "description": "Length of the answer as UTF-8.",
+            "type": "number"
+          }
+        },
+        "required": [
+          "truncated",
+          "bytes"
+        ],
+        "additionalProperties": false
+      },
       "JobWaiting": {
         "description": "A call of a job that waits for a person.",
         "type": "object",
@@ -4984,6 +5091,120 @@ export const OPENAPI_TEXT: string = `{
           "approvalId",
           "tool",
           "since"
+        ],
+        "additionalProperties": false
+      },
+      "ListedJob": {
+        "description": "A job in a list: \`resultAside\` stands for its result. \`fields=\` chooses among the fields other than its id.",
+        "type": "object",
+        "properties": {
+          "agentName": {
+            "description": "Path of the agent that runs it.",
+            "type": "string"
+          },
+          "input": {
+            "description": "The request to the agent, in words.",
+            "type": "string"
+          },
+          "conversationId": {
+            "description": "The session it belongs to.",
+            "type": "string"
+          },
+          "scopeId": {
+            "description": "The tenant it belongs to, where one host serves several.",
+            "type": "string"
+          },
+          "status": {
+            "description": "Queued, running, or one of the final ones.",
+            "enum": [
+              "queued",
+              "running",
+              "completed",
+              "failed",
+              "cancelled"
+            ]
+          },
+          "result": {
+            "description": "The agent's answer, once completed; absent where \`resultAside\` stands for it.",
+            "type": "string"
+          },
+          "resultAside": {
+            "description": "Stands for an answer that is not in this record: it is in a list, or too big.",
+            "$ref": "#/components/schemas/ResultAside"
+          },
+          "error": {
+            "description": "The reason of the failure, once failed.",
+            "type": "string"
+          },
+          "errorCode": {
+            "description": "Code of the error table, where the run failed with one, such as \`jobs.result_too_large\`.",
+            "type": "string"
+          },
+          "waiting": {
+            "description": "Calls of its run that wait for a person; absent when none does. Its lease is kept meanwhile.",
+            "type": "array",
+            "items": {
+              "$ref": "#/components/schemas/JobWaiting"
+            }
+          },
+          "usage": {
+            "description": "Tokens that the run used.",
+            "$ref": "#/components/schemas/TokenUsage"
+          },
+          "toolsUsed": {
+            "description": "Full names of the tools it called.",
+            "type": "array",
+            "items": {
+              "type": "string"
+            }
+          },
+          "createdAt": {
+            "description": "When it was accepted, ISO 8601.",
+            "type": "string"
+          },
+          "startedAt": {
+            "description": "When its last run began, ISO 8601.",
+            "type": "string"
+          },
+          "completedAt": {
+            "description": "When its status became final, ISO 8601.",
+            "type": "string"
+          },
+          "id": {
+            "description": "Unique among all jobs of the store.",
+            "type": "string"
+          }
+        },
+        "required": [
+          "id"
+        ],
+        "additionalProperties": false
+      },
+      "JobPage": {
+        "description": "Jobs of a page, oldest first; the page that follows has older ones.",
+        "type": "object",
+        "properties": {
+          "next": {
+            "description": "Goes into \`cursor\` to ask for the page that follows; null on the last one.",
+            "anyOf": [
+              {
+                "type": "string"
+              },
+              {
+                "type": "null"
+              }
+            ]
+          },
+          "jobs": {
+            "type": "array",
+            "items": {
+              "$ref": "#/components/schemas/ListedJob"
+            }
+          }
+        },
+        "required": [
+          "next",
+          "jobs"
         ],
         "additionalProperties": false
       },
@@ -5022,11 +5243,19 @@ export const OPENAPI_TEXT: string = `{
             ]
           },
           "result": {
-            "description": "The agent's answer, once completed.",
+            "description": "The agent's answer, once completed; absent where \`resultAside\` stands for it.",
             "type": "string"
+          },
+          "resultAside": {
+            "description": "Stands for an answer that is not in this record: it is in a list, or too big.",
+            "$ref": "#/components/schemas/ResultAside"
           },
           "error": {
             "description": "The reason of the failure, once failed.",
+            "type": "string"
+          },
+          "errorCode": {
+            "description": "Code of the error table, where the run failed with one, such as \`jobs.result_too_large\`.",
             "type": "string"
           },
           "waiting": {
@@ -5067,34 +5296,6 @@ export const OPENAPI_TEXT: string = `{
           "conversationId",
           "status",
           "createdAt"
-        ],
-        "additionalProperties": false
-      },
-      "JobPage": {
-        "description": "Jobs of a page, oldest first; the page that follows has older ones.",
-        "type": "object",
-        "properties": {
-          "next": {
-            "description": "Goes into \`cursor\` to ask for the page that follows; null on the last one.",
-            "anyOf": [
-              {
-                "type": "string"
-              },
-              {
-                "type": "null"
-              }
-            ]
-          },
-          "jobs": {
-            "type": "array",
-            "items": {
-              "$ref": "#/components/schemas/Job"
-            }
-          }
-        },
-        "required": [
-          "next",
-          "jobs"
         ],
         "additionalProperties": false
       },

@@ -16,9 +16,9 @@ export const AGENT_ROUTES: readonly Route[] = [
     path: "/api/v1/agents",
     summary: "Every agent with the plugins that it declares",
     query: pageQuery,
-    errors: ["http.cursor_gone"],
+    errors: ["http.cursor_invalid", "http.cursor_gone"],
     run({ query }, api) {
-      const { items, next } = pageOf(api.host.agents(), ({ path }) => path, query);
+      const { items, next } = pageOf("agents", api.host.agents(), ({ path }) => path, query);
       return { agents: items.map(({ path }) => agentJson(path, api)), next };
     },
   }),

@@ -25,10 +25,9 @@ export const APPROVAL_ROUTES: readonly Route[] = [
     summary: "Calls of tools that wait for a person, or have waited, the newest first; big arguments are cut",
     query: v.strictObject({
       state: v.optional(v.picklist(["waiting", "ended", "all"]), "waiting"),
-      limit: pageFields.limit,
-      cursor: v.exactOptional(id),
+      ...pageFields,
     }),
-    errors: ["approval.unknown", "jobs.store_unavailable"],
+    errors: ["http.cursor_invalid", "http.cursor_gone", "jobs.store_unavailable"],
     async run({ query }, { host }) {
       const { items, next } = await host.approvals.list(query);
       return { approvals: items.map(approvalJson), next };
@@ -40,9 +39,9 @@ export const APPROVAL_ROUTES: readonly Route[] = [
     path: "/api/v1/approvals/answers",
     summary: "Answers that hold for later calls, the oldest first",
     query: pageQuery,
-    errors: ["http.cursor_gone", "jobs.store_unavailable"],
+    errors: ["http.cursor_invalid", "http.cursor_gone", "jobs.store_unavailable"],
     async run({ query }, { host }) {
-      const { items, next } = pageOf(await host.approvals.standing(), ({ id }) => id, query);
+      const { items, next } = pageOf("answers", await host.approvals.standing(), ({ id }) => id, query);
       return { answers: items.map(standingAnswerJson), next };
     },
   }),

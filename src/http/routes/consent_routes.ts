@@ -18,9 +18,9 @@ export const CONSENT_ROUTES: readonly Route[] = [
     path: "/api/v1/consents",
     summary: "Plugins the project declares and lacks, or lacks in that version, with the capabilities each asks for",
     query: pageQuery,
-    errors: ["http.cursor_gone"],
+    errors: ["http.cursor_invalid", "http.cursor_gone"],
     run({ query }, { host }) {
-      const { items: consents, next } = pageOf(host.consents(), ({ id }) => id, query);
+      const { items: consents, next } = pageOf("consents", host.consents(), ({ id }) => id, query);
       return { consents, next };
     },
   }),

@@ -7,13 +7,15 @@ import * as v from "valibot";
 import { HostError } from "../../core/errors/host_error.ts";
 import type { Host } from "../../host/types.ts";
 import type { RunRequest } from "../../jobs/agent.ts";
-import type { JobsClient } from "../../jobs/jobs.ts";
+import type { JobPageFilter, JobsClient } from "../../jobs/jobs.ts";
 import { EventStream, type StreamEvent, type StreamReader } from "../../jobs/event_stream.ts";
-import { isFinal, type JobStatus } from "../../jobs/types.ts";
+import { isFinal, type Job, type JobStatus } from "../../jobs/types.ts";
 import type { Clock } from "../../core/ports/ports.ts";
 import type { Answers } from "../answers.ts";
 import { type Route, route } from "../route.ts";
 import { pageFields } from "../page.ts";
+import type { Hide } from "../problem.ts";
+import { resultResponse } from "../result_stream.ts";
 import { textLike } from "../schemas.ts";
 import { SSE_HEADERS, sseResponse, type SseSource, sseText } from "../sse.ts";
 
@@ -23,6 +25,10 @@ export interface JobsApi {
   readonly clock: Clock;
   /** The scope whose jobs the caller sees; absent for the jobs without one. */
   readonly scopeId?: string;
+  /** Whether the caller is an operator, who sees and cancels the jobs of every scope. */
+  readonly isOperator: boolean;
+  /** Hides what nobody may read in a result; null: nothing. */
+  readonly hide: Hide | null;
 }
 
 const status = v.picklist(["queued", "running", "completed", "failed", "cancelled"] satisfies JobStatus[]);
@@ -30,6 +36,16 @@ const text = v.pipe(v.string(), v.minLength(1));
 const jobId = textLike(/^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$/, "It is no id of a job");
 const agentName = textLike(/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/, "It is no name of an agent");
 const namedJob = v.strictObject({ id: jobId });
+const scope = textLike(/^$|^[A-Za-z0-9][A-Za-z0-9._@:|+-]{0,127}$/, "It is no scope; an empty one is for jobs without");
+const FIELDS = [
+  ...["id", "agentName", "input", "conversationId", "scopeId", "status", "result", "resultAside", "error", "errorCode"],
+  ...["waiting", "usage", "toolsUsed", "createdAt", "startedAt", "completedAt"],
+] as readonly string[] as readonly (keyof Job)[];
+const fields = v.pipe(
+  textLike(/^[A-Za-z]{1,20}(,[A-Za-z]{1,20}){0,19}$/, "It is no list of fields such as id,status,result"),
+  v.transform((text) => text.split(",")),
+  v.array(v.picklist(FIELDS, `A job has these fields: ${FIELDS.join(", ")}`)),
+);
 const flag = v.exactOptional(v.picklist(["true", "false"]));
 
 /** The routes, on any jobs. */
@@ -71,20 +87,20 @@ export const JOB_ROUTES: readonly Route<JobsApi>[] = [
   route({
     method: "GET",
     path: "/api/v1/jobs",
-    summary: "The newest jobs, the oldest of them first; cursor=<next> for those before",
+    summary: "The newest jobs, the oldest of them first; cursor=<next> for those before. Results are left out unless " +
+      "fields= names them. An operator gets the jobs of every scope, or of scope=",
     query: v.strictObject({
       status: v.exactOptional(status),
       agentName: v.exactOptional(agentName),
-      limit: pageFields.limit,
-      cursor: v.exactOptional(jobId),
+      scope: v.exactOptional(scope),
+      fields: v.exactOptional(fields),
+      ...pageFields,
     }),
-    errors: ["jobs.agent_unknown", "jobs.unknown", "jobs.store_unavailable"],
-    async run({ query: { limit, cursor, ...filter } }, { jobs, scopeId }: JobsApi) {
-      const scope = scopeId === undefined ? {} : { scopeId };
-      const before = cursor === undefined ? {} : { before: cursor };
-      const found = await jobs.list({ ...filter, ...scope, ...before, limit: limit + 1 }); // One more shows whether there are older ones.
-      const page = found.slice(-limit);
-      return { jobs: page, next: found.length > limit ? page[0]!.id : null };
+    errors: ["jobs.agent_unknown", "jobs.scope_refused", "http.cursor_invalid", "jobs.store_unavailable"],
+    async run({ query: { scope, fields, ...filter } }, api: JobsApi) {
+      const results = fields?.includes("result") ?? false;
+      const { jobs, next } = await api.jobs.page({ ...filter, ...scopeOf(scope, api), results });
+      return { jobs: fields ? jobs.map((job) => partOf(job, fields)) : jobs, next };
     },
   }),
   route({
@@ -93,7 +109,18 @@ export const JOB_ROUTES: readonly Route<JobsApi>[] = [
     summary: "One job",
     params: namedJob,
     errors: ["jobs.agent_unknown", "jobs.unknown", "jobs.store_unavailable"],
-    run: ({ params: { id } }, { jobs, scopeId }: JobsApi) => jobs.get(id, scopeId),
+    run: ({ params: { id } }, api: JobsApi) => jobOf(id, api),
+  }),
+  route({
+    method: "GET",
+    path: "/api/v1/jobs/{id}/result",
+    summary: "The whole result of a job, however long, as a stream of text",
+    params: namedJob,
+    types: ["text/plain"],
+    errors: ["jobs.agent_unknown", "jobs.unknown", "jobs.result_missing", "jobs.store_unavailable"],
+    async run({ params: { id } }, api: JobsApi) {
+      return resultResponse(await api.jobs.result(id, (await jobOf(id, api)).scopeId), api.hide);
+    },
   }),
   route({
     method: "DELETE",
@@ -101,8 +128,8 @@ export const JOB_ROUTES: readonly Route<JobsApi>[] = [
     summary: "Remove the record of a finished job",
     params: namedJob,
     errors: ["jobs.agent_unknown", "jobs.unknown", "jobs.not_finished", "jobs.store_unavailable"],
-    async run({ params: { id } }, { jobs, scopeId }: JobsApi) {
-      await jobs.delete(id, scopeId);
+    async run({ params: { id } }, api: JobsApi) {
+      await api.jobs.delete(id, (await jobOf(id, api)).scopeId);
       return { success: true };
     },
   }),
@@ -112,8 +139,8 @@ export const JOB_ROUTES: readonly Route<JobsApi>[] = [
     summary: "Cancel a job and abort its run",
     params: namedJob,
     errors: ["jobs.agent_unknown", "jobs.unknown", "jobs.finished", "jobs.store_unavailable"],
-    async run({ params: { id } }, { jobs, scopeId }: JobsApi) {
-      await jobs.cancel(id, scopeId);
+    async run({ params: { id } }, api: JobsApi) {
+      await api.jobs.cancel(id, (await jobOf(id, api)).scopeId);
       return { success: true };
     },
   }),
@@ -136,11 +163,39 @@ export const JOB_ROUTES: readonly Route<JobsApi>[] = [
 /** {@link JOB_ROUTES} on the jobs of a host. */
 export const HOST_JOB_ROUTES: readonly Route[] = JOB_ROUTES.map((route) => ({
   ...route,
-  run: (input, { host }) => route.run(input, { jobs: jobsOf(host), clock: host.view.clock }),
+  run: (input, { host: { view } }) => {
+    // Whoever has the token of the host is its operator.
+    return route.run(input, { jobs: jobsOf(view), clock: view.clock, isOperator: true, hide: view.hide });
+  },
 }));
 
-function jobsOf(host: Host): JobsClient {
-  const jobs = host.view.jobs();
+/** Returns the job that a caller names. Throws `jobs.unknown`, also for one that the caller may not see. */
+function jobOf(id: string, { jobs, scopeId, isOperator }: JobsApi): Promise<Job> {
+  return isOperator ? jobs.find(id) : jobs.get(id, scopeId);
+}
+
+/** Returns which scopes a caller gets; an empty name stands for jobs without one. Throws `jobs.scope_refused`. */
+function scopeOf(
+  asked: string | undefined,
+  { scopeId, isOperator }: JobsApi,
+): Pick<JobPageFilter, "scopeId" | "everyScope"> {
+  const own = scopeId === undefined ? {} : { scopeId };
+  if (asked === undefined) return isOperator ? { everyScope: true } : own;
+  if (isOperator) return asked === "" ? {} : { scopeId: asked };
+  if (asked === (scopeId ?? "")) return own;
+  throw new HostError("jobs.scope_refused", `Jobs of the scope ${JSON.stringify(asked)} are not the caller's`, {
+    hint: "Leave scope= out",
+  });
+}
+
+/** A job with the fields that were asked for, and its id. */
+function partOf(job: Job, fields: readonly (keyof Job)[]): Pick<Job, "id"> & Partial<Job> {
+  const wanted = new Set<string>(["id", ...fields, ...(fields.includes("result") ? ["resultAside"] : [])]);
+  return Object.fromEntries(Object.entries(job).filter(([name]) => wanted.has(name))) as unknown as Job;
+}
+
+function jobsOf(view: Host["view"]): JobsClient {
+  const jobs = view.jobs();
   if (jobs) return jobs;
   throw new HostError("jobs.agent_unknown", "The program of this host has registered no agent", {
     hint: "Register one with host.agent(path, run)",
@@ -150,10 +205,11 @@ function jobsOf(host: Host): JobsClient {
 async function followed(
   id: string,
   request: Request,
-  { jobs, clock, scopeId, unnamed }: JobsApi & { readonly unnamed: boolean },
+  { unnamed, ...api }: JobsApi & { readonly unnamed: boolean },
 ): Promise<Response> {
+  const { jobs, clock } = api;
   const after = request.headers.get("last-event-id");
-  const { status } = await jobs.get(id, scopeId);
+  const { status, scopeId } = await jobOf(id, api);
   if (request.method === "HEAD") return new Response(null, { headers: SSE_HEADERS }); // No reader for a body nobody reads.
   const reader = await jobs.stream(id, {
     ...(scopeId !== undefined && { scopeId }),

@@ -19,9 +19,9 @@ export const PLUGIN_ROUTES: readonly Route[] = [
     path: "/api/v1/plugins",
     summary: "Every instance of every plugin of the project, refused plugins included",
     query: pageQuery,
-    errors: ["http.cursor_gone"],
+    errors: ["http.cursor_invalid", "http.cursor_gone"],
     run({ query }, { host }) {
-      const { items, next } = pageOf(host.plugins(), ({ instance }) => instance, query);
+      const { items, next } = pageOf("plugins", host.plugins(), ({ instance }) => instance, query);
       return { plugins: items.map(instanceJson), next };
     },
   }),

@@ -19,9 +19,9 @@ export const TOOL_ROUTES: readonly Route[] = [
     summary: "The tools that an agent may call",
     params: namedAgent,
     query: pageQuery,
-    errors: ["agent.unknown", "http.cursor_gone"],
+    errors: ["agent.unknown", "http.cursor_invalid", "http.cursor_gone"],
     run({ params: { agent }, query }, { host }) {
-      const { items, next } = pageOf(host.tools(agent), ({ name }) => name, query);
+      const { items, next } = pageOf("tools", host.tools(agent), ({ name }) => name, query);
       const tools = items.map(({ name, alias, description, plugin, parametersSchema }) => ({
         name,
         alias,

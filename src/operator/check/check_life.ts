@@ -22,7 +22,7 @@ const LOG_LINES = 10;
 const PING_TIMEOUT_MS = 5_000;
 
 /** Requests that read storage only. */
-const READS = new Set(["kaged.storage.query", "kaged.storage.schema"]);
+const READS = new Set(["kaged.storage.query", "kaged.storage.schema", "kaged.storage.prepare"]);
 
 interface Run extends Pick<CheckedPlugin, "manifest" | "recorder"> {
   readonly config: Readonly<Record<string, unknown>>;

@@ -65,7 +65,6 @@ class CodePlace {
     return lazy || arrow;
   }
 
-  /** Goes on by one token. */
   pass({ kind, text, line }: Token, previous: Token | undefined, next: Token | undefined): void {
     const around = this.#open.at(-1)!;
     if (kind === "word") {

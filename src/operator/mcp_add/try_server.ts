@@ -9,7 +9,6 @@ import type { PluginInfo } from "../../core/supervisor/types.ts";
 import type { Check, CheckOptions, CheckReport } from "../check/report.ts";
 import { checkPlugin } from "../check/check_plugin.ts";
 
-/** The outcome of a trial. */
 export interface Trial {
   /** Capabilities of the draft, and those that the server could not start without. */
   readonly capabilities: readonly string[];
@@ -23,7 +22,6 @@ export interface Trial {
   readonly notes: readonly string[];
 }
 
-/** A drafted server. */
 export interface TriedServer extends Pick<CheckOptions, "runtime" | "home" | "runtimes" | "limits" | "signal"> {
   readonly dir: string;
   /** Capabilities of the draft. */

@@ -37,7 +37,6 @@ export const AGENT_PLUGINS = { memory: "@kaged/memory-markdown", compactor: "@ka
 /** One of {@link AGENT_PLUGINS}. */
 export type AgentPlugin = keyof typeof AGENT_PLUGINS;
 
-/** Choices for a new agent. */
 export interface AgentChoices {
   /** Name in its package.json. */
   readonly name: string;
@@ -48,7 +47,6 @@ export interface AgentChoices {
 
 /** The texts that are filled in, and the versions of packages. */
 export interface AgentTexts {
-  /** Framework → file → text. */
   readonly programs: Readonly<Record<string, Readonly<Record<string, string>>>>;
   /** Version of this package and of the reference plugins. */
   readonly version: string;

@@ -104,7 +104,7 @@ function watchFromProc(runtime: Runtime, home: string, why: string): SyscallWatc
 }
 
 function spawningWith(runtime: Runtime, spawn: ProcessSpawner["spawn"]): Runtime {
-  return { ...runtime, processes: { ...runtime.processes, spawn } };
+  return { ...runtime, processes: { ...runtime.processes, spawn, mayWait: false } };
 }
 
 async function descendants(pid: number, files: Files): Promise<number[]> {

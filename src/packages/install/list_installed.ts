@@ -50,7 +50,7 @@ export function statusOf({ record, problem }: InstalledPlugin, states: readonly 
   if (problem?.code === "plugin.tampered") return "tampered";
   if (problem?.code === "manifest.missing") return "files missing";
   if (problem) return "disabled (invalid manifest)";
-  const order = ["refused", "failed", "crashed", "spawning", "running"];
+  const order = ["refused", "failed", "crashed", "spawning", "running", "resting"];
   const worst = order.find((state) => states.includes(state));
   return worst ?? (record.enabled ? "enabled" : "disabled");
 }

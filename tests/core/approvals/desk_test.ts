@@ -1,3 +1,4 @@
+import { cursorOf } from "../../../src/core/values/cursor.ts";
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Desk } from "../../../src/core/approvals/desk.ts";
@@ -715,7 +716,8 @@ test("N-027 a store that fails when a request has run out leaves no call waiting
 });
 
 test("N-026 a cursor that names no request is refused", async () => {
-  await assert.rejects(stage().desk.list({ cursor: "apr_none" }), isCode("approval.unknown"));
+  await assert.rejects(stage().desk.list({ cursor: "apr_none" }), isCode("http.cursor_invalid"));
+  await assert.rejects(stage().desk.list({ cursor: cursorOf("approvals", "apr_none") }), isCode("http.cursor_gone"));
 });
 
 test("N-026 secrets are masked in reasons and in the arguments before a handler changed them; long reasons are cut", async () => {

@@ -7,7 +7,7 @@ import type { Exit, Files } from "../../../src/core/ports/ports.ts";
 
 const { files } = await detectRuntime();
 const failed: Exit = { code: 1, signal: null };
-const never: CageStatus = { launched: true, childPid: null, pidNamespace: null, exitCode: null };
+const never: CageStatus = { launcher: 0, launched: true, childPid: null, pidNamespace: null, exitCode: null };
 
 /** Files of a machine with these sysctls. */
 const machine = (settings: Record<string, string>): Files => ({

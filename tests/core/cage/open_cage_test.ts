@@ -333,7 +333,7 @@ test("a program that cannot be run is the cage's failure; an exit code of a plug
 test("files of the cage that are gone are the cage's failure", async (t) => {
   const places = await ground(t);
   if (!places) return;
-  for (const name of ["args", "command", "hosts", "seccomp", "groups"]) {
+  for (const name of ["orders", "hosts", "seccomp"]) {
     const caged = await startCaged(requestOf({}, places), ({ command }) => files.remove(`${command.cwd}/${name}`));
     const { failure } = await caged.end();
     assert.deepEqual([failure?.code, /files of the cage/.test(failure?.message ?? "")], ["cage.setup_failed", true]);
@@ -346,7 +346,7 @@ test("close() removes the cage's files, also twice; they are private while they 
   const cage = await openCage(requestOf({ env: { TOKEN: "secret" } }, places), runtime);
   const { cwd } = cage.command;
   for (const path of [`${places.home}/run`, cwd]) assert.equal((await files.info(path))?.mode, 0o700);
-  for (const name of ["args", "command", "hosts", "seccomp", "groups"]) {
+  for (const name of ["orders", "hosts", "seccomp"]) {
     assert.equal((await files.info(`${cwd}/${name}`))?.mode, 0o600, name);
   }
   await cage.close();

@@ -19,7 +19,7 @@ test("files of a cage whose launcher is gone are removed; those of one about to 
   for (const name of ["cage-dead", "cage-new", "cage-old", "other"]) {
     await files.makeDir(`${home}/run/${name}`, { recursive: true });
   }
-  await files.write(`${home}/run/cage-dead/launcher`, `1 ${process.pid}\n`);
+  await files.write(`${home}/run/cage-dead/status`, `1 ${process.pid}\n`);
   await sweepRun(home, runtime);
   assert.deepEqual(await files.list(`${home}/run`), ["cage-new", "cage-old", "other"]);
   const later = { ...runtime, clock: { ...runtime.clock, now: () => Date.now() + 3_700_000 } };
@@ -43,12 +43,12 @@ test("a launcher whose host is gone is ended, and no other process with its id",
     return { pid: child.pid ?? 0, ended, end: () => void child.kill("SIGTERM") };
   };
   const other = await start("another-file");
-  await files.write(`${dir}/launcher`, `${other.pid} 999999999\n`);
+  await files.write(`${dir}/status`, `${other.pid} 999999999\n`);
   await sweepRun(home, runtime);
   assert.deepEqual(await files.list(`${home}/run`), []);
   await files.makeDir(dir);
   const orphan = await start("status");
-  await files.write(`${dir}/launcher`, `${orphan.pid} 999999999\n`);
+  await files.write(`${dir}/status`, `${orphan.pid} 999999999\n`);
   await sweepRun(home, runtime);
   assert.equal(await orphan.ended, "SIGKILL");
   other.end();

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import process from "node:process";
 import { test, type TestContext } from "node:test";
 import { detectRuntime } from "../../../src/adapters/default.ts";
-import { launcherPid } from "../../../src/core/cage/launcher.ts";
+import { launcherIds } from "../../../src/core/cage/launcher.ts";
 import { probeCage } from "../../../src/core/cage/probe_cage.ts";
 import { verifyWalls } from "../../../src/core/cage/verify_walls.ts";
 import type { Files } from "../../../src/core/ports/ports.ts";
@@ -87,7 +87,7 @@ test("verifyWalls() passes a cage in a network that its launcher made, and in no
   await caged.firstLine();
   const pid = (await caged.cage.childPid())!;
   const [dir = ""] = await files.list(`${places.home}/run`);
-  const launcher = await launcherPid(`${places.home}/run/${dir}`, files);
+  const { launcher = 0 } = await launcherIds(`${places.home}/run/${dir}`, files) ?? {};
   const space = (process: number | string, name: string): Promise<string> =>
     files.readLink(`/proc/${process}/ns/${name}`);
   const made = await space(launcher, "net") !== await space("self", "net");

@@ -143,6 +143,7 @@ test("every setting that commands know is one that hosts read, and holds what th
     "hooks.disable": ["a"],
     "hooks.turn_markers": ["<turn>"],
     "hooks.surface": "cloud",
+    "plugins.start": "on_demand",
     "http.host": "::1",
     "http.allowed_hosts": ["a"],
     "approvals.destructive": "watch",
@@ -155,7 +156,7 @@ test("every setting that commands know is one that hosts read, and holds what th
   }
   const { warnings, limits, http, hooks, approvals } = await parseOperatorConfig(await text(), { file });
   assert.deepEqual(warnings, []);
-  assert.deepEqual(limits, { memory_mb: 7, cpu_shares: 7, pids: 7, storage_mb: 7, timeouts: 7 });
+  assert.deepEqual(limits, { memory_mb: 7, cpu_shares: 7, pids: 7, storage_mb: 7, timeouts: 7, weight: 7 });
   assert.deepEqual(http, { port: 7, host: "::1", allowed_hosts: ["a"], calls_per_second: 7, trust_user_header: true });
   assert.deepEqual(approvals, { destructive: "watch", waitSec: 7, network: "ask", sampling: "deny" });
   assert.deepEqual([hooks.surface, hooks.git_writable], ["cloud", true]);

@@ -126,7 +126,7 @@ test("a file that is not there says nothing; one that is too large or no text is
   assert.deepEqual((await readOperatorConfig(home, files)).limits, { memory_mb: 64 });
 });
 
-test("config.toml: runtimes, limits, hooks, http, audit, approvals and the log level", async () => {
+test("config.toml: runtimes, limits, hooks, http, audit, approvals, plugins and the log level", async () => {
   const config = await parseOperatorConfig(
     `log_level = "debug"
 [runtimes]
@@ -144,6 +144,9 @@ port = 8080
 retention_days = 30
 [approvals]
 wait_sec = 30
+[plugins]
+start = "on_demand"
+idle_stop_sec = 60
 [[tool_rules]]
 tool = "mail.*"
 decision = "ask"
@@ -158,8 +161,9 @@ decision = "ask"
     hooks: { ...DEFAULT_HOOK_SETTINGS, git_writable: true },
     http: { port: 8080 },
     audit: { retention_days: 30 },
+    plugins: { start: "on_demand", idle_stop_sec: 60 },
     netRules: [],
-    toolRules: [{ tool: "mail.*", agent: null, project: null, decision: "ask", id: "config.toml:17" }],
+    toolRules: [{ tool: "mail.*", agent: null, project: null, decision: "ask", id: "config.toml:20" }],
     approvals: { destructive: "allow", waitSec: 30, network: "refuse", sampling: "ask" },
     logLevel: "debug",
     warnings: [],

@@ -6,6 +6,7 @@ import { HostError } from "../../../src/core/errors/host_error.ts";
 import { mayAccess } from "../../../src/core/storage/authorizer.ts";
 import { DEFAULT_LIMITS, SQL_LIMITS } from "../../../src/core/storage/limits.ts";
 import { StorageEngine } from "../../../src/core/storage/engine.ts";
+import type { StatementCall } from "../../../src/core/storage/messages.ts";
 import { ownerOf } from "../../../src/core/storage/names.ts";
 import type { StatementKind } from "../../../src/core/storage/sql/rewrite.ts";
 import { scratchDir } from "../../support/scratch_dir.ts";
@@ -55,13 +56,32 @@ test("every attack is refused, changes nothing foreign and says no prefix (K-057
     const before = world.snapshot();
     const call = { sql: attack.sql, params: attack.params ?? [] };
     const run = (): unknown => attack.method === "query" ? reader.query("p", call) : world.engine.exec("p", call);
-    const problem = judge(attack, attempts(attack, world, run));
+    const attempt = attempts(attack, world, run);
+    const problem = judge(attack, attempt);
+    for (const [door, enter] of Object.entries(otherDoors(world.engine, call))) {
+      const result = outcome(enter);
+      // To prepare a definition is refused whatever it defines.
+      const shut = result instanceof HostError && result.message === "a definition runs once";
+      const other = problem === null && !shut ? judge(attack, { setup: attempt.setup, result }) : null;
+      if (other !== null && attack.method === "exec") failures.push(`${attack.id} by ${door}: ${other}`);
+    }
     reads.close();
     if (problem !== null) failures.push(`${attack.id} ${attack.sql.slice(0, 80)}: ${problem}`);
     if (world.snapshot() !== before) failures.push(`${attack.id} changed what is not the attacker's`);
   }
   assert.deepEqual(failures, []);
 });
+
+/** Ways to the engine beside the one for a single statement. */
+function otherDoors(engine: StorageEngine, call: StatementCall): Record<string, () => unknown> {
+  return {
+    batch: () => engine.batch("p", [call]),
+    prepare: () => {
+      engine.prepare("p", call.sql);
+      return engine.exec("p", call);
+    },
+  };
+}
 
 /** Runs setup and attack; returns what each came to. */
 function attempts(attack: Attack, world: World, run: () => unknown): { setup: HostError[]; result: unknown } {

@@ -180,6 +180,66 @@ test("a plugin keeps no more than its quota, and can go on after it deleted some
   assert.equal(errorOf(() => fill("p")), "no error");
 });
 
+test("a plugin that is not counted call by call, being far from its quota, is stopped at the quota too", () => {
+  const quota = 24 * 1024 * 1024;
+  using world = openWorld({ quotas: { p: quota }, freeBytes: () => 1e12 }, ["p", "other"]);
+  for (const plugin of ["p", "other"]) world.exec(plugin, "CREATE TABLE t(a)");
+  const fill = (plugin: string): string => errorOf(() => world.exec(plugin, "INSERT INTO t VALUES (zeroblob(500000))"));
+  const sizeOf = (plugin: string): number =>
+    Number((world.asHost(`SELECT sum(pgsize) FROM dbstat WHERE name = 'plugin_${plugin}_t'`) as bigint[][])[0]![0]);
+  let count = 0;
+  for (; fill("p") === "no error"; count++) if (count % 5 === 0) assert.equal(fill("other"), "no error");
+  assert.match(fill("p"), /^storage.quota/);
+  assert.ok(sizeOf("p") <= quota && sizeOf("p") > quota - 1_000_000, String(sizeOf("p")));
+  assert.equal(fill("other"), "no error");
+  world.exec("p", "DELETE FROM t WHERE rowid <= 3");
+  assert.deepEqual([fill("p"), fill("p"), fill("p")], ["no error", "no error", "no error"]);
+  assert.match(fill("p"), /^storage.quota/);
+});
+
+test("one statement of a plugin far from its quota takes what is left of it, and no more", () => {
+  using world = openWorld({ quotas: { p: 24 * 1024 * 1024 }, freeBytes: () => 1e12 });
+  world.exec("p", "CREATE TABLE t(a)");
+  const fill = (rows: number): string => {
+    const sql =
+      "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r LIMIT ?) INSERT INTO t SELECT zeroblob(500000) FROM r";
+    return errorOf(() => world.exec("p", sql, [rows]));
+  };
+  assert.equal(fill(1), "no error");
+  assert.match(fill(60), /^storage.quota/);
+  assert.equal(fill(48), "no error");
+  assert.match(fill(2), /^storage.quota/);
+});
+
+test("a known statement that fails leaves nothing of itself, and keeps what others have compiled", () => {
+  using world = openWorld();
+  world.exec("p", "CREATE TABLE t(a UNIQUE)");
+  const insert = (values: number[]): string =>
+    errorOf(() => world.exec("p", "INSERT OR FAIL INTO t VALUES (?), (?)", values));
+  for (let at = 0; at < 20; at += 2) assert.equal(insert([at, at + 1]), "no error");
+  assert.match(insert([100, 3]), /UNIQUE constraint failed: t.a/);
+  assert.equal(world.database.inTransaction, false);
+  assert.deepEqual(world.rows("p", "SELECT count(*), max(a) FROM t"), [[20, 19]]);
+  assert.equal(insert([100, 101]), "no error");
+});
+
+test("a known statement sees a schema that another connection has changed", async (t) => {
+  const path = `${await scratchDir(t)}/a.db`;
+  using world = openWorld({ path });
+  using other = openWorld({ path });
+  world.exec("p", "CREATE TABLE t(a)");
+  for (let at = 0; at < 5; at++) world.exec("p", "INSERT INTO t VALUES (?)", [at]);
+  other.exec("p", "ALTER TABLE t ADD COLUMN b DEFAULT 'later'");
+  for (let at = 5; at < 15; at++) {
+    assert.match(errorOf(() => world.exec("p", "INSERT INTO t VALUES (?)", [at])), /1 values/);
+  }
+  for (let at = 5; at < 15; at++) world.exec("p", "INSERT INTO t(a) VALUES (?)", [at]);
+  other.exec("p", "DROP TABLE t");
+  for (let at = 0; at < 10; at++) {
+    assert.match(errorOf(() => world.exec("p", "INSERT INTO t(a) VALUES (?)", [at])), /^storage.sql: no such table: t/);
+  }
+});
+
 test("a statement that would grow far beyond the quota is stopped while it runs", async (t) => {
   const path = `${await scratchDir(t)}/a.db`;
   using world = openWorld({ path, quotas: { p: 1_000_000 }, freeBytes: () => 1e12 });

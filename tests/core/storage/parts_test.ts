@@ -4,7 +4,7 @@ import type { SqlValue } from "../../../src/core/ports/ports.ts";
 import { ACTION, mayAccess } from "../../../src/core/storage/authorizer.ts";
 import { ownerOf, tablePrefix, withoutPrefix } from "../../../src/core/storage/names.ts";
 import { parseStorageRequest, shapeOf } from "../../../src/core/storage/requests.ts";
-import { Patience } from "../../../src/core/storage/storage.ts";
+import { Patience } from "../../../src/core/storage/patience.ts";
 import {
   bindParams,
   columnFacts,
@@ -118,7 +118,8 @@ test("mayAccess() lets a query write nothing, and only own names be read", () =>
 });
 
 test("parseStorageRequest() names the fault of a request", () => {
-  const parse = (method: string, params: unknown) => () => parseStorageRequest(`kaged.storage.${method}`, params, 2);
+  const parse = (method: string, params: unknown) => () =>
+    parseStorageRequest(`kaged.storage.${method}`, params, { maxBatch: 2, sqlOfHandle: () => "" });
   assert.match(errorOf(parse("query", [])), /^storage.params_invalid: The params must be an object/);
   assert.match(errorOf(parse("query", {})), /^storage.params_invalid: "sql" must be a string/);
   assert.match(errorOf(parse("query", { sql: "", extra: 1 })), /^storage.params_invalid: There is no "extra"/);

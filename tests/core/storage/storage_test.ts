@@ -52,7 +52,7 @@ test("K-070 a batch is one transaction", async (t) => {
     results: [{ rows_affected: 0 }, { rows_affected: 1, rows: [{ a: 1 }], columns: ["a"] }],
   });
   const failing = { statements: [{ sql: "INSERT INTO t VALUES (2)" }, { sql: "INSERT INTO t VALUES (1)" }] };
-  assert.equal(await errorOf("p", "batch", failing), "storage.sql -32000 UNIQUE constraint failed: t.a");
+  assert.equal(await errorOf("p", "batch", failing), "storage.sql -32000 statements[1]: UNIQUE constraint failed: t.a");
   assert.deepEqual(await ask("p", "query", { sql: "SELECT a FROM t", rows_as: "arrays" }), {
     rows: [[1]],
     columns: ["a"],

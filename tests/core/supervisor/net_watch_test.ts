@@ -12,6 +12,12 @@ const ports = {
   onNet: (_event: NetEvent) => {},
 };
 
+/** The outcome of a call that begins now and ends as `answer` does. */
+function during<T>(watch: NetWatch, params: Record<string, unknown>, answer: Promise<T>): Promise<T> {
+  const { lines, refusals } = watch;
+  return answer.catch((error) => Promise.reject(watch.hinted(error, { params, lines, refusals })));
+}
+
 test("NetWatch keeps the newest 100 refusals and how often each came, and none without a target", () => {
   const watch = new NetWatch(["net:a.example:443"], ports);
   const refuse = (host: string, port = 443) => watch.refused({ kind: "refused", host, port, reason: "not-allowed" });
@@ -28,7 +34,8 @@ test("NetWatch keeps the newest 100 refusals and how often each came, and none w
 
 test("the hint hides a secret of the operator's that is the name of a host", async () => {
   const watch = new NetWatch([], { ...ports, hide: (text) => text.replaceAll("db.example.com", "[secret:host]") });
-  const failed = watch.during(
+  const failed = during(
+    watch,
     {},
     Promise.reject(new HostError("plugin.error", "getaddrinfo EAI_AGAIN db.example.com")),
   );
@@ -44,15 +51,17 @@ test("lines of stderr count for the calls during which they came", async () => {
   };
   log("getaddrinfo EAI_AGAIN before.example");
   const answer = Promise.withResolvers<never>();
-  const failed = watch.during({}, answer.promise);
+  const failed = during(watch, {}, answer.promise);
   log("getaddrinfo EAI_AGAIN during.example");
   answer.reject(new HostError("protocol.timeout", "No answer"));
   await assert.rejects(failed, { hint: /^net:during\.example:<port> is not granted/ });
 });
 
-test("a plugin with the whole network gets no hint, and its calls no promise more", () => {
-  const answer = Promise.resolve(1);
-  assert.equal(new NetWatch(["net:*"], ports).during({}, answer), answer);
+test("a plugin with the whole network gets no hint", () => {
+  const error = new HostError("plugin.error", "getaddrinfo EAI_AGAIN db.example.com");
+  const since = { params: {}, lines: 0, refusals: 0 };
+  assert.equal(new NetWatch(["net:*"], ports).hinted(error, since), error);
+  assert.notEqual(new NetWatch([], ports).hinted(error, since), error);
 });
 
 test("a host that only the plugin's error names is audited once a minute and counted each time, with its source", async () => {
@@ -60,7 +69,7 @@ test("a host that only the plugin's error names is audited once a minute and cou
   const clock = createFakeClock();
   const watch = new NetWatch([], { ...ports, clock, onNet: (event) => void events.push(event) });
   const fail = (text: string): Promise<void> =>
-    assert.rejects(watch.during({}, Promise.reject(new HostError("plugin.error", text))));
+    assert.rejects(during(watch, {}, Promise.reject(new HostError("plugin.error", text))));
   const text = "connect ENETUNREACH 192.0.2.7:5432";
   const refused = { host: "192.0.2.7", port: 5432, reason: "not-allowed", source: "error" } as const;
   await fail(text);
@@ -77,10 +86,10 @@ test("requests that were held back are hints of the calls during which they were
   const watch = new NetWatch(["net:a.example:443"], ports);
   const target = { host: "a.example", port: 443, method: "GET", path: "/x" };
   watch.refused({ kind: "request_refused", ...target, reason: "path" });
-  const failing = () => watch.during({}, Promise.reject(new HostError("plugin.error", "Status 403")));
+  const failing = () => during(watch, {}, Promise.reject(new HostError("plugin.error", "Status 403")));
   await assert.rejects(failing(), { hint: undefined });
   const answer = Promise.withResolvers<never>();
-  const failed = watch.during({}, answer.promise);
+  const failed = during(watch, {}, answer.promise);
   watch.refused({ kind: "request_refused", ...target, reason: "path" });
   answer.reject(new HostError("plugin.error", "Status 403"));
   await assert.rejects(failed, { hint: /^GET \/x was refused: a net_rule of the operator does not allow this path/ });

@@ -110,3 +110,25 @@ test("nextState() ignores events out of turn", () => {
     assert.deepEqual(nextState(running, event, RESTART_POLICY), running);
   }
 });
+
+const rested = { type: "rested" } as const;
+const woken = { type: "woken" } as const;
+
+test("nextState() lets a plugin rest that runs or has no process, and wakes one that rests", () => {
+  for (const state of [FRESH, after(enabled, ready), failingAt(0, 1, 2, 3, 4), after(enabled, { type: "stopped" })]) {
+    assert.equal(nextState(state, rested, RESTART_POLICY).status, "resting");
+  }
+  assert.equal(after(enabled, rested).status, "spawning");
+  assert.equal(after(rested, woken).status, "spawning");
+  assert.equal(after(rested, { type: "stopped" }).status, "stopped");
+  for (const event of [ready, delayElapsed, failedAt(1), { type: "refused" } as const]) {
+    assert.deepEqual(nextState(after(rested), event, RESTART_POLICY), after(rested));
+  }
+});
+
+test("K-049 nextState() counts the failures of a plugin on demand across its rests", () => {
+  const failing = [0, 1, 2, 3].flatMap((at) => [failedAt(at), delayElapsed]);
+  const { status, failures } = after(enabled, ...failing, ready, rested, woken);
+  assert.deepEqual([status, failures], ["spawning", [0, 1, 2, 3]]);
+  assert.equal(after(enabled, ...failing, ready, rested, woken, failedAt(4)).status, "failed");
+});

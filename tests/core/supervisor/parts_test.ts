@@ -112,7 +112,7 @@ test("K-009 handshakeStep() names the time that the step had", async () => {
   });
 });
 
-const defaults = { operatorId: "operator", requestId: () => "req_1" };
+const defaults = { operatorId: () => "operator", requestId: () => "req_1" };
 
 test("K-015 callContext() fills in a call of the host itself", () => {
   assert.deepEqual(callContext({}, defaults), {

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 import {
+  ContextParams,
   errorLine,
   invalidReason,
   kindOf,
@@ -171,4 +172,32 @@ test("K-004 every file of the JSON parsing suite gets its verdict and none break
     peer.send({ jsonrpc: "2.0", id: 1, method: "a.b", params: {} });
     assert.deepEqual((await peer.sent()).at(-1), { jsonrpc: "2.0", id: 1, result: {} }, name);
   }
+});
+
+test("params with a context are the text of a copy of both, whatever the params are", () => {
+  const context = {
+    operator_id: null,
+    project_id: "p",
+    agent_path: "primary",
+    session_id: 'ses"1',
+    request_id: "req_é",
+  };
+  class Point {
+    x = 1;
+    toJSON(): unknown {
+      return "no object";
+    }
+  }
+  const all = [{}, { a: 1, b: [{}] }, { a: undefined }, { _context: "mine", b: 2 }, new Point(), [1, 2], { toJSON: 7 }];
+  for (const params of all as Record<string, unknown>[]) {
+    for (const whole of [context, { ...context, agent_path: "other" }, { ...context, traceparent: "00-1" }]) {
+      const line = requestLine(1, "a.b", new ContextParams(params, whole));
+      const { params: sent } = JSON.parse(line) as { params: unknown };
+      assert.equal(line.split('"_context":').length, 2, line);
+      assert.deepEqual(sent, JSON.parse(JSON.stringify({ ...params, _context: whole })), JSON.stringify(params));
+    }
+  }
+  const circle: Record<string, unknown> = {};
+  circle["self"] = circle;
+  assert.throws(() => requestLine(1, "a.b", new ContextParams(circle, context)), { code: "protocol.unserializable" });
 });

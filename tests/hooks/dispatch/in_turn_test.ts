@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type Asking, inTurn, Turns } from "../../../src/hooks/dispatch/in_turn.ts";
+import { type Asking, inTurn } from "../../../src/hooks/dispatch/in_turn.ts";
 
 type Answer = string | Promise<string>;
 type One = () => Answer;
@@ -39,19 +39,6 @@ test("D-009 whether one is wanted is asked in its turn, and not before", async (
   );
 });
 
-test("D-009 one that is given up has failed, the next is asked, and an answer that comes late changes nothing", async () => {
-  const late = Promise.withResolvers<string>();
-  const last = Promise.withResolvers<string>();
-  const turns = new Turns([() => late.promise, () => "next", () => last.promise], asking());
-  const done = turns.run();
-  turns.giveUp(new Error("gave up"));
-  await Promise.resolve();
-  late.resolve("late");
-  await Promise.resolve();
-  last.resolve("last");
-  assert.equal(await done, "gave up next last");
-});
-
 test("D-009 a failure that may not be passed over ends it, before a wait or after it", async () => {
   const strict = (): Asking<One, string, string> =>
     asking({
@@ -63,24 +50,6 @@ test("D-009 a failure that may not be passed over ends it, before a wait or afte
   assert.throws(() => inTurn([throws("now"), never], strict()), /now/);
   await assert.rejects(async () => await inTurn([() => Promise.resolve("a"), throws("soon"), never], strict()), /soon/);
   await assert.rejects(async () => await inTurn([() => Promise.reject(new Error("later")), never], strict()), /later/);
-  const turns = new Turns([() => new Promise<string>(() => {}), never], strict());
-  const done = turns.run();
-  turns.giveUp(new Error("given up"));
-  await assert.rejects(async () => await done, /given up/);
-});
-
-test("D-009 asking begins and rests in pairs, whatever happens in between", async () => {
-  const steps: string[] = [];
-  const paired = (rest: Partial<Asking<One, string, string>> = {}) =>
-    asking({ begin: () => void steps.push("begin"), rest: () => void steps.push("rest"), ...rest });
-  const note = (answer: Answer): One => () => (steps.push("asked"), answer);
-  await inTurn([note("a"), note(Promise.resolve("b")), note("c")], paired());
-  assert.deepEqual(steps.splice(0), ["begin", "asked", "asked", "rest", "begin", "asked", "rest"]);
-  const fail = (_: One, error: unknown): never => {
-    throw error;
-  };
-  assert.throws(() => inTurn([throws("no")], paired({ fail })), /no/);
-  assert.deepEqual(steps, ["begin", "rest"]);
 });
 
 test("D-009 an answer that cannot be used is a failure of the one who gave it, and the next is asked", async () => {

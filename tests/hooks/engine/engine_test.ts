@@ -262,6 +262,26 @@ test("B-010 an answer after the timeout changes nothing", async () => {
   assert.deepEqual([result.blocked, s.traces.length], [false, 1]);
 });
 
+test("B-010 an answer after the timeout changes nothing in the firings that come after it", async () => {
+  const s = stage();
+  const answers: ((response: HookResponse | null) => void)[] = [];
+  s.engine.register("PreToolUse", () => new Promise<HookResponse | null>((resolve) => answers.push(resolve)));
+  const first = s.fire("PreToolUse");
+  await turn();
+  s.clock.advance(3_000);
+  await first;
+  const second = s.fire("PreToolUse");
+  await turn();
+  answers[0]!(block("too late"));
+  await turn();
+  answers[1]!(null);
+  const third = s.fire("PreToolUse");
+  await turn();
+  answers[2]!(block("in time"));
+  assert.deepEqual((await Promise.all([first, second, third])).map(({ reason }) => reason), [null, null, "in time"]);
+  assert.deepEqual(s.traces.map(({ outcome }) => outcome), ["broke", "quiet", "ran"]);
+});
+
 test("X-18 B-010 a policy may ask to block when it breaks; its default is to pass", async () => {
   const s = stage();
   const broken = () => {

@@ -21,7 +21,6 @@ export interface TreeUsage {
   readonly mappedBytes: number;
   /** Processes and threads. */
   readonly tasks: number;
-  /** Ids of the processes. */
   readonly pids: readonly number[];
 }
 

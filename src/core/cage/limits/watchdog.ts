@@ -57,7 +57,6 @@ export function nextLookMs(
   return Math.max(tookMs, SHORTEST_INTERVAL_MS, Math.min(LOOK_INTERVAL_MS, leftMs / 2));
 }
 
-/** A watch over one cage. */
 export interface Watchdog {
   /** Returns the limit the cage was ended for, or null. */
   exceeded(): "memory" | "pids" | null;

@@ -56,8 +56,14 @@ interface VisitOptions extends Omit<GatekeeperOptions, "bound" | "path" | "askNe
   readonly targets: HeldTargets;
 }
 
+/** The gate of one cage. */
+export interface Gatekeeper extends SocketListener {
+  /** Number of connections that are open, those that wait for a person's answer included. */
+  connections(): number;
+}
+
 /** Opens the gate of one cage. Closing it ends every connection. Rejects when it cannot listen. */
-export async function openGatekeeper(options: GatekeeperOptions): Promise<SocketListener> {
+export async function openGatekeeper(options: GatekeeperOptions): Promise<Gatekeeper> {
   const visits = new Set<Visit>();
   const onNet = onceAMinute(options);
   const gate = options.bound ? new BoundGate(options.bound, options.clock) : null;
@@ -72,6 +78,7 @@ export async function openGatekeeper(options: GatekeeperOptions): Promise<Socket
     void visit.serve().finally(() => visits.delete(visit));
   });
   return {
+    connections: () => visits.size,
     async close(): Promise<void> {
       await listener.close();
       for (const visit of visits) visit.end();

@@ -24,9 +24,12 @@ export function createHeldClock(clock: Clock): HeldClock {
       return () => void held.delete(own);
     },
     release() {
-      const due = [...held];
-      held.clear();
-      for (const run of due) run();
+      // Twice: a timer of several questions may be set anew for the one that runs.
+      for (let round = 0; round < 2; round++) {
+        const due = [...held];
+        held.clear();
+        for (const run of due) run();
+      }
     },
   };
 }
