@@ -28,7 +28,7 @@ test("a cage dies with its host, and what left its session with it; the next hos
     const inCage = (): boolean =>
       spawnSync("bash", ["-c", "readlink /proc/[0-9]*/ns/pid"], { encoding: "utf8" }).stdout.includes(namespace);
     assert.equal(inCage(), true);
-    const [cage] = await files.list(`${home}/run`);
+    const cage = (await files.list(`${home}/run`)).find((name) => name.startsWith("cage-"));
     const groups = await readGroups(`${home}/run/${cage}`, files);
     if (who === "root") assert.ok(groups.length > 0);
     host.kill("SIGKILL");
