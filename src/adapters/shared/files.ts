@@ -8,7 +8,7 @@ import { createHash } from "node:crypto";
 import { constants, type Stats } from "node:fs";
 import * as fs from "node:fs/promises";
 import { dirname } from "node:path";
-import type { FileDigest, FileInfo, Files, ReadWhole } from "../../core/ports/ports.ts";
+import type { FileDigest, FileInfo, Files, OpenFile, ReadWhole } from "../../core/ports/ports.ts";
 
 /** The file system of all three runtimes. */
 export const files: Files = {
@@ -19,6 +19,7 @@ export const files: Files = {
   readRange: (path, from, count) => readPart(path, count, () => from),
   write: (path, content, mode = 0o600) => patiently(() => fs.writeFile(path, content, { mode })),
   append: (path, text) => patiently(() => fs.appendFile(path, text, { mode: 0o600 })),
+  openToAppend,
   truncate: (path, size) => fs.truncate(path, size),
   rename: (from, to) => fs.rename(from, to),
   link: (from, to) => fs.link(from, to),
@@ -42,6 +43,16 @@ export const files: Files = {
   freeBytes: (path) => fs.statfs(path).then(({ bavail, bsize }) => bavail * bsize, () => null),
   findSocket,
 };
+
+async function openToAppend(path: string): Promise<OpenFile> {
+  const handle = await patiently(() => fs.open(path, "a", 0o600));
+  return {
+    async append(bytes) {
+      for (let at = 0; at < bytes.length;) at += (await handle.write(bytes, at)).bytesWritten;
+    },
+    close: () => handle.close(),
+  };
+}
 
 /** Time in which plugins that start at once give back the descriptors of the files they read and write. */
 const DESCRIPTOR_MS = 500;

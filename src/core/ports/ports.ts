@@ -128,6 +128,12 @@ export interface FileDigest {
   readonly sha256: string;
 }
 
+/** A file that is open, for appends one after the other. */
+export interface OpenFile {
+  append(bytes: Uint8Array): Promise<void>;
+  close(): Promise<void>;
+}
+
 /** The file system. Paths are absolute. A missing path rejects with an error whose `code` is `ENOENT`. */
 export interface Files {
   /** Reads a whole file as UTF-8. */
@@ -144,6 +150,8 @@ export interface Files {
   write(path: string, content: string | Uint8Array, mode?: number): Promise<void>;
   /** Appends to a file, created 0600 when missing. */
   append(path: string, text: string | Uint8Array): Promise<void>;
+  /** Opens a file for several appends in a row, created 0600 when missing. */
+  openToAppend(path: string): Promise<OpenFile>;
   /** Cuts a file down to its first `size` bytes. */
   truncate(path: string, size: number): Promise<void>;
   /** Moves a path over another in one step. */
