@@ -195,6 +195,7 @@ export function callContext(
   given: Partial<PluginCallContext>,
   defaults: { readonly operatorId: () => string | null; readonly requestId: () => string },
 ): PluginCallContext {
+  if (isWhole(given)) return given;
   const { project_id = null, agent_path = null, session_id = null, traceparent } = given;
   if ((project_id === null) !== (agent_path === null) || (agent_path === null) !== (session_id === null)) {
     throw new HostError("plugin.context_partial", "Cannot call a plugin with a half-set context", {
@@ -210,6 +211,12 @@ export function callContext(
     request_id: given.request_id ?? defaults.requestId(),
   };
   return traceparent === undefined ? context : { ...context, traceparent };
+}
+
+/** Whether nothing of a context is left to fill in or to refuse: that of a tool's call, of which no copy is made. */
+function isWhole(given: Partial<PluginCallContext>): given is PluginCallContext {
+  return given.request_id !== undefined && given.operator_id !== undefined && typeof given.session_id === "string" &&
+    typeof given.agent_path === "string" && typeof given.project_id === "string";
 }
 
 /** Adds a listener; the returned function takes it away again. */
