@@ -217,7 +217,8 @@ test("digest() and copyFile() read regular files to their end, whatever their si
   for (const content of ["", "abc", large]) {
     const size = typeof content === "string" ? content.length : content.length;
     await files.write(`${dir}/a`, content);
-    const expected = { bytes: size, sha256: createHash("sha256").update(content).digest("hex") };
+    const sha256 = createHash("sha256").update(content).digest("hex");
+    const expected = { bytes: size, sha256, file: await files.info(`${dir}/a`) };
     assert.deepEqual(await files.digest(`${dir}/a`, { maxBytes: size }), expected);
     assert.deepEqual(await files.copyFile(`${dir}/a`, `${dir}/b`, { maxBytes: size, mode: 0o444 }), expected);
     assert.deepEqual([...await files.readBytes(`${dir}/b`)].length, size);
