@@ -159,6 +159,10 @@ test("K-052 nothing is kept where change times or inodes say nothing: other file
       const info = await real.info(path);
       return info && path.endsWith("data.txt") ? { ...info, ...fields } : info;
     },
+    digest: async (path, options) => {
+      const digest = await real.digest(path, options);
+      return path.endsWith("data.txt") ? { ...digest, file: { ...digest.file, ...fields } } : digest;
+    },
   });
   const [nfs, fuse, overlay, tmpfs] = [0x6969, 0x65735546, 0x794c7630, 0x01021994];
   const ports = [nfs, fuse, overlay, tmpfs, null].map((kind): Partial<Files> => ({ fileSystem: async () => kind }));
