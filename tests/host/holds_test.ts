@@ -44,7 +44,7 @@ test("N-041 a process that has a connection open through the gatekeeper is kept,
   const own: Network = {
     ...network,
     listen: (path, serve) => network.listen(path, (socket) => serve(watched(socket))),
-    resolve: async () => ["93.184.216.34"],
+    resolve: () => Promise.resolve(["93.184.216.34"]),
     connect: (_address, _port, signal) => network.connect("127.0.0.1", server.port, signal),
   };
   await using h = await hosted({

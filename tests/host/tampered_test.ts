@@ -47,7 +47,7 @@ test("K-052 a host reads the files of a plugin once and lists them at later star
   const aged = (info: FileInfo): FileInfo => ({ ...info, changedMs: info.changedMs - 100_000_000_000 });
   const files: Files = {
     ...real,
-    fileSystem: async () => 0xef53,
+    fileSystem: () => Promise.resolve(0xef53),
     info: async (path) => await real.info(path).then((info) => info && aged(info)),
     async digest(path, options) {
       reads.push(path);

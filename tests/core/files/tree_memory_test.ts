@@ -19,7 +19,7 @@ function counted(ports: Partial<Files> = {}): { files: Files; reads: string[] } 
   const reads: string[] = [];
   const files: Files = {
     ...real,
-    fileSystem: async () => EXT4,
+    fileSystem: () => Promise.resolve(EXT4),
     ...ports,
     digest: (path, options) => {
       reads.push(path.slice(path.lastIndexOf("/") + 1));
@@ -165,7 +165,9 @@ test("K-052 nothing is kept where change times or inodes say nothing: other file
     },
   });
   const [nfs, fuse, overlay, tmpfs] = [0x6969, 0x65735546, 0x794c7630, 0x01021994];
-  const ports = [nfs, fuse, overlay, tmpfs, null].map((kind): Partial<Files> => ({ fileSystem: async () => kind }));
+  const ports = [nfs, fuse, overlay, tmpfs, null].map((kind): Partial<Files> => ({
+    fileSystem: () => Promise.resolve(kind),
+  }));
   for (const port of [...ports, other({ dev: 1 }), other({ ino: 0 })]) {
     const { files, reads } = counted(port);
     const memory = new TreeMemory({ files, clock: later });
