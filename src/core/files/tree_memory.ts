@@ -44,13 +44,19 @@ export class TreeMemory {
   /** By folder, the least recently used first. */
   readonly #known = new Map<string, { readonly stamp: string; readonly tree: TreeHash }>();
 
-  constructor({ files, clock }: { readonly files: Files; readonly clock: Pick<Clock, "now"> }, maxTrees: number = 256) {
+  constructor(
+    { files, clock }: { readonly files: Files; readonly clock: Pick<Clock, "now"> },
+    maxTrees: number = 4096,
+  ) {
     this.#files = files;
     this.#clock = clock;
     this.#maxTrees = maxTrees;
   }
 
-  /** Returns what a listing of `dir` is recognized by, or null where a file of it could change without being noticed. */
+  /**
+   * Returns the hash of a listing of `dir`, by which the same listing is recognized later; null where a file could change
+   * without a change of the listing. Call it before files are read: they must have been settled by then.
+   */
   async stamp(dir: string, listed: readonly Listed[]): Promise<string | null> {
     const [nowMs, own, kind] = [this.#clock.now(), await this.#files.info(dir), await this.#files.fileSystem(dir)];
     if (own === null || kind === null || !STAMPED_FILE_SYSTEMS.includes(kind)) return null;
