@@ -52,7 +52,7 @@ const RUN = 0o555;
 const LEFT_OUT: readonly string[] = [".git"];
 
 /** Files that are looked at, and read, at the same time. */
-const LOOKS_AT_ONCE = 16;
+const LOOKS_AT_ONCE = 64;
 const READS_AT_ONCE = 4;
 
 /**
@@ -61,39 +61,59 @@ const READS_AT_ONCE = 4;
  * @throws {HostError} `install.too_large`, `install.link_outside`, `install.special_file` or `install.unreadable`.
  */
 async function listTree(dir: string, files: Files, limits: TreeLimits): Promise<TreeEntry[]> {
-  const entries: TreeEntry[] = [];
-  let bytes = 0;
-  const visit = async (folder: string): Promise<void> => {
-    const names = await files.list(folder === "" ? dir : `${dir}/${folder}`);
-    const paths = folder === ""
-      ? names.filter((name) => !LEFT_OUT.includes(name))
-      : names.map((name) => `${folder}/${name}`);
-    for await (const [path, info] of inParts(paths, LOOKS_AT_ONCE, (path) => files.info(`${dir}/${path}`))) {
-      if (entries.length >= limits.maxEntries) throw tooLarge(dir, "entries", limits);
-      const mode = (info?.mode ?? 0) & 0o7777;
-      switch (info?.kind) {
-        case "directory":
-          entries.push({ kind: "directory", path, mode });
-          await visit(path);
-          break;
-        case "file":
-          bytes += info.size;
-          if (bytes > limits.maxBytes) throw tooLarge(dir, "bytes", limits);
-          entries.push({ kind: "file", path, mode, isExecutable: (mode & 0o100) !== 0, info });
-          break;
-        case "symlink":
-          entries.push({ kind: "symlink", path, target: await insideTarget(dir, path, files) });
-          break;
-        default:
-          throw new HostError("install.special_file", `"${dir}/${path}" is no file, no folder and no link`, {
-            data: { dir, path },
-            hint: "Remove it: a plugin holds no pipes, devices and sockets",
-          });
+  return await readable(dir, async () => {
+    const entries: TreeEntry[] = [];
+    let bytes = 0;
+    // Level by level: many small folders are then looked at together.
+    for (let folders = [""]; folders.length > 0;) {
+      const paths = await pathsIn(dir, folders, { files, most: limits.maxEntries - entries.length });
+      if (paths === null) throw tooLarge(dir, "entries", limits);
+      folders = [];
+      for await (const [path, info] of inParts(paths, LOOKS_AT_ONCE, (path) => files.info(`${dir}/${path}`))) {
+        const entry = await treeEntry(dir, path, info, files);
+        if (entry.kind === "directory") folders.push(path);
+        if (entry.kind === "file") bytes += entry.info.size;
+        if (bytes > limits.maxBytes) throw tooLarge(dir, "bytes", limits);
+        entries.push(entry);
       }
     }
-  };
-  await readable(dir, () => visit(""));
-  return entries;
+    return entries;
+  });
+}
+
+/** Returns the paths of everything that lies directly in some folders of `dir`; null where that is more than `most`. */
+async function pathsIn(
+  dir: string,
+  folders: readonly string[],
+  { files, most }: { readonly files: Files; readonly most: number },
+): Promise<string[] | null> {
+  const paths: string[] = [];
+  const list = (folder: string): Promise<string[]> => files.list(folder === "" ? dir : `${dir}/${folder}`);
+  for await (const [folder, names] of inParts(folders, LOOKS_AT_ONCE, list)) {
+    for (const name of names) {
+      if (folder === "" && LEFT_OUT.includes(name)) continue;
+      if (paths.length >= most) return null;
+      paths.push(folder === "" ? name : `${folder}/${name}`);
+    }
+  }
+  return paths;
+}
+
+async function treeEntry(dir: string, path: string, info: FileInfo | null, files: Files): Promise<TreeEntry> {
+  const mode = (info?.mode ?? 0) & 0o7777;
+  switch (info?.kind) {
+    case "directory":
+      return { kind: "directory", path, mode };
+    case "file":
+      return { kind: "file", path, mode, isExecutable: (mode & 0o100) !== 0, info };
+    case "symlink":
+      return { kind: "symlink", path, target: await insideTarget(dir, path, files) };
+    default:
+      throw new HostError("install.special_file", `"${dir}/${path}" is no file, no folder and no link`, {
+        data: { dir, path },
+        hint: "Remove it: a plugin holds no pipes, devices and sockets",
+      });
+  }
 }
 
 /**
