@@ -68,7 +68,7 @@ test("K-052 a host reads the files of a plugin once and lists them at later star
   assert.equal(reads.length, first);
 
   const program = join(place, "index.js");
-  const { atime, mtime } = await stat(program);
+  const { atimeMs, mtimeMs } = await stat(program);
   const text = await readFile(program, "utf8");
   const tick = async () => Math.trunc((await real.info(program))!.changedMs);
   const before = await tick();
@@ -77,7 +77,7 @@ test("K-052 a host reads the files of a plugin once and lists them at later star
     return await tick() > before;
   }, "the next tick of the file system's clock");
   await writeFile(program, text.replace("import", "/*port"));
-  await utimes(program, atime, mtime);
+  await utimes(program, atimeMs / 1000, mtimeMs / 1000);
   await chmod(program, 0o444);
   await assert.rejects(host.restart("echo"), { code: "plugin.tampered" });
   assert.ok(reads.length > first);
