@@ -191,10 +191,10 @@ export class PluginInstance {
    * could not; the one that runs goes on then. Rejects with `plugin.reloading` while another one is on its way.
    */
   async replace(spec: PluginSpec = { ...this.#source.spec, config: this.#config }): Promise<Replacement> {
-    const { host, host: { runtime: { clock } } } = this.#options;
+    const { host, host: { runtime: { clock } }, trees = null } = this.#options;
     if (this.#next) throw reloadingError(this.subject);
     if (!this.#current?.profile) throw this.#life.unavailable();
-    const source = pluginSource(this.subject.name, spec, host);
+    const source = pluginSource(this.subject.name, spec, host, { trees });
     const startedMs = clock.monotonic();
     const current = (): Config => this.#next === next ? spec.config ?? {} : this.#config;
     const next: PendingReplacement = this.#next = new PendingReplacement({

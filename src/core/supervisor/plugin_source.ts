@@ -7,6 +7,7 @@ import type { CageRequest } from "../cage/cage.ts";
 import { resolveLimits } from "../cage/limits/cage_limits.ts";
 import { HostError } from "../errors/host_error.ts";
 import { hashTree, type TreeLimits, verifyTree } from "../files/tree.ts";
+import type { TreeMemory } from "../files/tree_memory.ts";
 import type { Manifest } from "../manifest/manifest.ts";
 import { MANIFEST_FILE, readManifest } from "../manifest/read_manifest.ts";
 import { grantedManifest } from "../manifest/withheld.ts";
@@ -29,19 +30,23 @@ export function projectsOf({ spec }: Pick<PluginSource, "spec">): readonly strin
   return spec.projects ?? [];
 }
 
-/** Returns the source of the plugin `name` in the folder of `spec`. */
+/** Returns the source of the plugin `name` in the folder of `spec`. Without `trees` its files are read at each start. */
 export function pluginSource(
   name: string,
   spec: PluginSpec,
   host: SupervisorOptions,
-  readManifest: () => Promise<Manifest> = manifestReader(spec, host.runtime.files, { expected: name }),
+  { trees = null, readManifest = manifestReader(spec, host.runtime.files, { expected: name }) }: {
+    readonly trees?: TreeMemory | null;
+    readonly readManifest?: () => Promise<Manifest>;
+  } = {},
 ): PluginSource {
+  const { files } = host.runtime;
   const prepare = async (): Promise<CageRequest> => {
-    if (spec.hash !== undefined) await verifyTree(name, spec.dir, spec.hash, host.runtime.files);
+    if (spec.hash !== undefined) await verifyTree(name, spec.dir, spec.hash, files, trees);
     return cageRequest(await readManifest(), spec, host);
   };
   const contentHash = async (): Promise<string> =>
-    spec.hash ?? await contentOf(spec.dir, await readManifest(), host.runtime.files);
+    spec.hash ?? await contentOf(spec.dir, await readManifest(), files, trees);
   return { spec, prepare, manifest: readManifest, contentHash };
 }
 
@@ -52,8 +57,13 @@ const SMALL_TREE: TreeLimits = { maxBytes: 8 * 1024 * 1024, maxEntries: 200 };
  * Returns a hash of a folder that nobody has pinned: of the whole tree where that is small; else, so that a start does
  * not wait for thousands of files, of the place and time of the files that name its program and the packages it uses.
  */
-async function contentOf(dir: string, { command }: Manifest, files: Files): Promise<string> {
-  const whole = await hashTree(dir, files, SMALL_TREE).catch(() => null);
+async function contentOf(
+  dir: string,
+  { command }: Manifest,
+  files: Files,
+  trees: TreeMemory | null,
+): Promise<string> {
+  const whole = await hashTree(dir, files, SMALL_TREE, trees).catch(() => null);
   if (whole) return whole.hash;
   const telling = [MANIFEST_FILE, "package.json", "package-lock.json", "pyproject.toml", ...command];
   const stamps = await Promise.all(telling.map(async (name) => {

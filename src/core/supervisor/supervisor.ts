@@ -6,6 +6,7 @@
 import { type CallAudit, createAudit } from "../audit/audit.ts";
 import { maskedAudit } from "../audit/masked_audit.ts";
 import { asHostError, HostError } from "../errors/host_error.ts";
+import { TreeMemory } from "../files/tree_memory.ts";
 import { Callers } from "../values/caller.ts";
 import { SecretMask } from "../values/secret_mask.ts";
 import { ReadTurns } from "../wire/read_turns.ts";
@@ -59,6 +60,7 @@ export function createSupervisor(
       audit,
       secrets,
       turns,
+      trees: new TreeMemory(runtime),
       onNotification: (notification) => listeners.forEach((listener) => quietly(() => listener(notification))),
     }),
     startAll: () => startEnabled(instances),
@@ -107,7 +109,7 @@ export function createSupervisor(
   return supervisor;
 }
 
-type Ports = Pick<InstanceOptions, "host" | "audit" | "secrets" | "turns" | "onNotification">;
+type Ports = Pick<InstanceOptions, "host" | "audit" | "secrets" | "turns" | "trees" | "onNotification">;
 
 function registration(
   instances: Map<string, PluginInstance>,
@@ -160,7 +162,9 @@ function newInstance(
   ports: Ports,
 ): PluginInstance {
   const { manifest, manifest: { name } } = known;
-  const source = pluginSource(name, spec, ports.host, manifestReader(spec, ports.host.runtime.files, { known }));
+  const { host, trees } = ports;
+  const readManifest = manifestReader(spec, host.runtime.files, { known });
+  const source = pluginSource(name, spec, host, { trees: trees ?? null, readManifest });
   return new PluginInstance({ ...ports, source, manifest, subject: { name, instance: spec.instance ?? name } });
 }
 

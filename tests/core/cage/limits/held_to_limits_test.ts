@@ -234,6 +234,7 @@ test("a cage in a scope of systemd is launched through it, from an empty environ
     size: 0,
     allocatedBytes: 0,
     modifiedMs: 0,
+    changedMs: 0,
   };
   const asked: Command[] = [];
   const door = runtime.uid === 0 ? "/run/systemd/private" : `/run/user/${runtime.uid}/bus`;
