@@ -52,7 +52,7 @@ export class Outbox {
    *
    * @param calls For the line of a call: how many calls wait for an answer, this one included.
    */
-  push(line: string, calls = Infinity): void {
+  push(line: string, calls: number = Infinity): void {
     this.#text += line;
     this.#lines++;
     const { length } = this.#text;
