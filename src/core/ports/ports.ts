@@ -134,7 +134,9 @@ export interface FileDigest {
 
 /** A file that is open, for appends one after the other. */
 export interface OpenFile {
+  /** Resolves when all bytes are written; after a rejection some of them may be. */
   append(bytes: Uint8Array): Promise<void>;
+  /** Gives the descriptor back. */
   close(): Promise<void>;
 }
 
