@@ -16,7 +16,7 @@ import { makeGroups, removeGroups } from "../../src/core/cage/limits/control_gro
 import { groupPlan } from "../../src/core/cage/limits/limit_parts.ts";
 import { hashTree } from "../../src/core/files/tree.ts";
 import type { Command } from "../../src/core/ports/ports.ts";
-import { pluginSource } from "../../src/core/supervisor/plugin_source.ts";
+import { PluginFolder } from "../../src/core/supervisor/plugin_source.ts";
 import { createBenchFolders } from "../wire/bench_plugin.ts";
 import { startUncaged } from "./uncaged.ts";
 
@@ -26,7 +26,7 @@ const { files, ids, processes } = runtime;
 const folders = createBenchFolders(["js", "./main.mjs"], {
   "main.mjs": new URL("../wire/line_plugin.js", import.meta.url),
 });
-const source = pluginSource("bench-plugin", { dir: folders.plugin }, { runtime, home: folders.home });
+const source = new PluginFolder("bench-plugin", { dir: folders.plugin }, { host: { runtime, home: folders.home } });
 const isRoot = runtime.uid === 0;
 const best: Record<string, number> = {};
 

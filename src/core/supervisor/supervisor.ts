@@ -12,7 +12,7 @@ import { SecretMask } from "../values/secret_mask.ts";
 import { ReadTurns } from "../wire/read_turns.ts";
 import { PluginInstance } from "./instance.ts";
 import type { InstanceOptions } from "./instance_options.ts";
-import { type KnownManifest, manifestBatch, manifestReader, pluginSource } from "./plugin_source.ts";
+import { type KnownManifest, manifestBatch, PluginFolder } from "./plugin_source.ts";
 import { failedCall } from "../wire/calls.ts";
 import type { CallEnd } from "../wire/connection_types.ts";
 import type {
@@ -74,7 +74,7 @@ export function createSupervisor(
       instances.delete(id);
     },
     async stopAll() {
-      await Promise.all([...instances.values()].map((instance) => instance.stop("stopped")));
+      await Promise.all(Array.from(instances.values(), (instance) => instance.stop("stopped")));
       await audit.flush();
     },
     async enable(id) {
@@ -140,12 +140,14 @@ function registration(
     },
     register: async (spec) => add(spec, await manifestBatch(files)(spec)).info(),
     async registerAll(specs) {
-      const read = manifestBatch(files);
-      const found = await Promise.all(specs.map((spec) => read(spec).catch(asHostError)));
-      return found.map((one, at) => {
-        if (one instanceof HostError) return one;
+      const reading = specs.map(manifestBatch(files));
+      const read = new Map<unknown, KnownManifest | HostError>();
+      await Promise.all(Array.from(new Set(reading), async (one) => read.set(one, await one.catch(asHostError))));
+      return specs.map((spec, at) => {
+        const known = read.get(reading[at])!;
+        if (known instanceof HostError) return known;
         try {
-          add(specs[at]!, one);
+          add(spec, known);
           return null;
         } catch (error) {
           return asHostError(error);
@@ -162,18 +164,17 @@ function newInstance(
   ports: Ports,
 ): PluginInstance {
   const { manifest, manifest: { name } } = known;
-  const { host, trees } = ports;
-  const readManifest = manifestReader(spec, host.runtime.files, { known });
-  const source = pluginSource(name, spec, host, { trees: trees ?? null, readManifest });
+  const source = new PluginFolder(name, spec, ports, known);
   return new PluginInstance({ ...ports, source, manifest, subject: { name, instance: spec.instance ?? name } });
 }
 
 async function startEnabled(instances: ReadonlyMap<string, PluginInstance>): ReturnType<Supervisor["startAll"]> {
   const resting: string[] = [];
+  const disabled: string[] = [];
   const others: [string, PluginInstance][] = [];
   for (const [id, instance] of instances) {
-    if (!instance.isEnabled) continue;
-    if (instance.restIfIdle()) resting.push(id);
+    if (!instance.isEnabled) disabled.push(id);
+    else if (instance.restIfIdle()) resting.push(id);
     else others.push([id, instance]);
   }
   const ends = await Promise.all(others.map(async ([instance, plugin]) => {
@@ -186,6 +187,7 @@ async function startEnabled(instances: ReadonlyMap<string, PluginInstance>): Ret
     failed: ends.filter((end): end is { instance: string; error: HostError } =>
       end.error !== null && end.error !== "rests"
     ),
+    disabled: disabled,
   };
 }
 
