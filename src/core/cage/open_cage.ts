@@ -4,15 +4,15 @@
  * @module
  */
 import { HostError, messageOf } from "../errors/host_error.ts";
-import type { Exit, Runtime } from "../ports/ports.ts";
+import type { Command, Exit, Runtime } from "../ports/ports.ts";
 import type { Cage, CageRequest } from "./cage.ts";
-import type { CagePlan } from "./cage_plan.ts";
+import type { CagePlan, MachineFacts } from "./cage_plan.ts";
 import { compileCage } from "./compile_cage.ts";
 import { diagnose, limitFailure } from "./diagnose.ts";
 import { endLeftovers, firstPid, sweepRun } from "./end_leftovers.ts";
 import { findBash } from "./find_bash.ts";
 import { gatherFacts } from "./gather_facts.ts";
-import { launchCommand, readStatus, writeLaunchFiles, writeNodeFiles, writeOrders } from "./launcher.ts";
+import { launchCommand, type LaunchOptions, readStatus, writeLaunchFiles, writeOrders } from "./launcher.ts";
 import { DEFAULT_LIMITS } from "./limits/cage_limits.ts";
 import { makeGroups, removeGroups, settleGroups } from "./limits/control_group.ts";
 import { groupPlan, scopedCommand } from "./limits/limit_parts.ts";
@@ -20,14 +20,12 @@ import { startWatchdog, type Watchdog } from "./limits/watchdog.ts";
 import { type Gatekeeper, openGatekeeper } from "./net/gatekeeper.ts";
 import { hostRules, netMode, SOCKET_FILE } from "./net/net_parts.ts";
 import { boundOptions } from "./net/trust_parts.ts";
-import { enterHome, readyNext, takeReady } from "./ready_launcher.ts";
+import { enterHome, keeperOf, readyNext, takeReady } from "./ready_launcher.ts";
 import { verifyMounts } from "./verify_mounts.ts";
 import { requirePermissions } from "./require_permissions.ts";
 import { verifyWalls } from "./verify_walls.ts";
 
 const PRIVATE = { recursive: true, mode: 0o700 };
-/** How a launcher for a start to come differs. */
-const waiting = { ownNetwork: false, waits: true };
 
 /**
  * Builds a cage. There is no way around it: what cannot be caged is not started. With `mayWait` its launcher may be one
@@ -50,19 +48,56 @@ export async function openCage(
   }
 }
 
-/** Plans a start, writes its files and returns the cage that stands on them. */
+/** Finds out about a start and builds its cage, as one of those of its home. */
 async function buildCage(request: CageRequest, runtime: Runtime, mayWait: boolean): Promise<Cage> {
-  const { files } = runtime;
+  const { files, uid } = runtime;
   const { home } = request.places;
   await requireGround(runtime);
   const [bash] = await Promise.all([findBash(files), files.makeDir(`${home}/run`, PRIVATE)]);
-  const facts = await gatherFacts(request, runtime);
   await sweepOnce(home, runtime);
+  const isRoot = uid === 0;
+  const canWait = mayWait && runtime.processes.mayWait !== false;
+  const launchers: Launchers = {
+    canWait,
+    command: (dir, options) => launchCommand(bash, dir, { ...options, isRoot }),
+    keeper: () => {
+      const keeperIn = (dir: string): Command => launchCommand(bash, dir, { isRoot, part: "keep" });
+      return isRoot && canWait ? keeperOf(home, keeperIn, runtime) : Promise.resolve(null);
+    },
+    leave: enterHome(home),
+  };
+  try {
+    const mayBeGated = request.manifest.capabilities.some((one) => one.startsWith("net:"));
+    if (!mayBeGated) void launchers.keeper(); // Ready by the time it is needed.
+    return await planCage(request, await gatherFacts(request, runtime), { launchers, runtime });
+  } catch (error) {
+    await launchers.leave();
+    throw error;
+  }
+}
+
+/** The launchers of a home, as one of its cages uses them. */
+interface Launchers {
+  readonly canWait: boolean;
+  command(dir: string, options: Omit<LaunchOptions, "isRoot">): Command;
+  /** Returns the process that keeps sealed device nodes; null where a launcher seals them for itself, if at all. */
+  keeper(): Promise<number | null>;
+  /** The cage is gone. */
+  readonly leave: () => Promise<void>;
+}
+
+/** Plans a start, writes its files and returns the cage that stands on them. */
+async function planCage(
+  request: CageRequest,
+  facts: MachineFacts,
+  { launchers, runtime }: { readonly launchers: Launchers; readonly runtime: Runtime },
+): Promise<Cage> {
+  const { files } = runtime;
+  const { home } = request.places;
   const { tier, isRoot } = facts;
-  const canWait = mayWait && tier.name !== "systemd" && runtime.processes.mayWait !== false;
+  const canWait = launchers.canWait && tier.name !== "systemd";
   const ready = canWait && facts.hostNetwork === null ? await takeReady(home, runtime) : null;
   const dir = ready?.dir ?? await files.makeTempDir(`${home}/run/cage-`);
-  const leaveHome = enterHome(home);
   const { limits = DEFAULT_LIMITS, overlays = [] } = request;
   const name = runtime.ids.create("kaged");
   const groups = groupPlan(tier, limits, name);
@@ -79,8 +114,9 @@ async function buildCage(request: CageRequest, runtime: Runtime, mayWait: boolea
     await endLeftovers(dir, runtime);
     // A group that could not be removed keeps the folder: its list of groups is how the next host finds it.
     if (await removeGroups(groups.dirs, runtime)) await files.remove(dir);
-    await leaveHome();
+    await launchers.leave();
   };
+  let launcher: Command;
   try {
     const bound = await boundOptions(request, runtime);
     const trust = bound && { authority: bound.authority.certificate, roots: bound.roots };
@@ -88,14 +124,14 @@ async function buildCage(request: CageRequest, runtime: Runtime, mayWait: boolea
     kept = { net: plan.net, granted: plan.granted, ownNetwork: plan.ownNetwork };
     // First the list, then the groups: a host that dies in between leaves none that nobody knows of.
     await writeOrders(plan, { groups: groups.dirs, dir, files });
-    const nodes = ready === null && plan.sealsNodes ? writeNodeFiles(dir, files) : null;
-    await Promise.all([makeGroups(groups, files), writeLaunchFiles(plan, dir, files), nodes]);
+    await Promise.all([makeGroups(groups, files), writeLaunchFiles(plan, dir, files)]);
     if (netMode(kept.net) === "gated") gatekeeper = await gatekeeperIn(dir, { request, bound, net: kept.net }, runtime);
+    const { ownNetwork } = kept;
+    launcher = launchers.command(dir, { ownNetwork, keeper: ready || ownNetwork ? null : await launchers.keeper() });
   } catch (error) {
     await close();
     throw error;
   }
-  const launcher = launchCommand(bash, dir, { isRoot, ownNetwork: kept.ownNetwork });
   const childPid = async (): Promise<number | null> => (await readStatus(dir, files)).childPid;
   const command = tier.name === "systemd"
     ? scopedCommand(launcher, { tier, limits, name, uid: runtime.uid })
@@ -113,7 +149,9 @@ async function buildCage(request: CageRequest, runtime: Runtime, mayWait: boolea
     },
     async settle(): Promise<void> {
       if (closed) return;
-      if (canWait) readyNext(home, (to) => launchCommand(bash, to, { ...waiting, isRoot }), runtime);
+      const next = async (to: string): Promise<Command> =>
+        launchers.command(to, { keeper: await launchers.keeper(), part: "wait" });
+      if (canWait) readyNext(home, next, runtime);
       await settleGroups(groups, files);
     },
     async verifyMounts(): Promise<void> {

@@ -1,16 +1,16 @@
 /**
- * A launcher that waits for the next start of a home: it runs, has closed its descriptors and, under root, sealed the
- * device nodes, so that the next start has only to give it orders. There is one while the home has a cage; it ends with
- * the last of them, and with the host.
+ * Launchers that a home has while it has a cage; they end with the last cage, and with the host. One waits for the next
+ * start: it runs and has closed its descriptors, so that the start has only to give it orders. Under root another one has
+ * sealed the device nodes and keeps the mount namespace where they are, which the launchers of cages enter.
  *
  * @module
  */
 import type { ChildProcess, Command, ProcessListeners, Runtime } from "../ports/ports.ts";
-import { writeNodeFiles } from "./launcher.ts";
 
 /** A launcher that waits in the folder of its start to come. */
 export interface ReadyLauncher {
   readonly dir: string;
+  readonly pid: number;
   /** Whether it was ended by somebody else. */
   hasEnded(): boolean;
   /** Lets it go on, once its orders are written. */
@@ -23,13 +23,14 @@ interface Home {
   /** Cages that stand. */
   cages: number;
   next: Promise<ReadyLauncher | null> | null;
+  keeper: Promise<ReadyLauncher | null> | null;
 }
 
 const homes = new Map<string, Home>();
 
 /** Counts a cage of `home`; the returned function takes it back, once, and with the last one ends the launcher. */
 export function enterHome(home: string): () => Promise<void> {
-  const entry: Home = homes.get(home) ?? { cages: 0, next: null };
+  const entry: Home = homes.get(home) ?? { cages: 0, next: null, keeper: null };
   homes.set(home, entry);
   entry.cages++;
   let isLeft = false;
@@ -38,14 +39,30 @@ export function enterHome(home: string): () => Promise<void> {
     isLeft = true;
     if (--entry.cages > 0) return;
     homes.delete(home);
-    await (await entry.next)?.discard();
+    await Promise.all([entry.next, entry.keeper].map(async (launcher) => (await launcher)?.discard()));
   };
 }
 
 /** Makes a launcher ready for the next start, unless one is or the home has no cage. */
-export function readyNext(home: string, launcherIn: (dir: string) => Command, runtime: Runtime): void {
+export function readyNext(home: string, launcherIn: LauncherIn, runtime: Runtime): void {
   const entry = homes.get(home);
-  if (entry) entry.next ??= makeReady(home, launcherIn, runtime).catch(() => null); // The next start goes the long way.
+  // Where it cannot be made, the next start goes the long way.
+  if (entry) entry.next ??= makeReady(`${home}/run/ready-`, launcherIn, runtime).catch(() => null);
+}
+
+/**
+ * Returns the id of the process that keeps the sealed device nodes of a home, made for the first start that asks. Null
+ * where it could not be made, or the home has no cage: the launcher of the start seals them for itself then.
+ */
+export async function keeperOf(home: string, launcherIn: LauncherIn, runtime: Runtime): Promise<number | null> {
+  const entry = homes.get(home);
+  if (!entry) return null;
+  const making = entry.keeper ??= makeReady(`${home}/run/nodes-`, launcherIn, runtime).catch(() => null);
+  const keeper = await making;
+  if (keeper?.hasEnded() === false) return keeper.pid;
+  if (entry.keeper === making) entry.keeper = null; // The next start makes another.
+  await keeper?.discard();
+  return null;
 }
 
 /** Returns the launcher that waits, in a folder that is now the cage's; null where there is none, or it has gone. */
@@ -67,18 +84,20 @@ export async function takeReady(home: string, { files }: Runtime): Promise<Ready
   }
 }
 
+/** Returns the command of a launcher whose folder is `dir`. */
+type LauncherIn = (dir: string) => Command | Promise<Command>;
+
 async function makeReady(
-  home: string,
-  launcherIn: (dir: string) => Command,
-  { files, processes, uid }: Runtime,
+  prefix: string,
+  launcherIn: LauncherIn,
+  { files, processes }: Runtime,
 ): Promise<ReadyLauncher | null> {
-  const dir = await files.makeTempDir(`${home}/run/ready-`);
+  const dir = await files.makeTempDir(prefix);
   let listeners: ProcessListeners | null = null;
   let hasEnded = false;
   const waits = Promise.withResolvers<void>();
   try {
-    if (uid === 0) await writeNodeFiles(dir, files);
-    const child = await processes.spawn(launcherIn(dir), {
+    const child = await processes.spawn(await launcherIn(dir), {
       stdout: (chunk) => listeners === null ? waits.resolve() : listeners.stdout(chunk),
       stdoutEnd: () => listeners?.stdoutEnd(),
       stderr: (chunk) => listeners?.stderr(chunk),
@@ -101,7 +120,7 @@ async function makeReady(
     };
     // Its folder may have another name only once it has looked for its mounts.
     await waits.promise;
-    return { dir, hasEnded: () => hasEnded, start, discard };
+    return { dir, pid: child.pid, hasEnded: () => hasEnded, start, discard };
   } catch {
     await files.remove(dir);
   }

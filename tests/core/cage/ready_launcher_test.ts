@@ -6,12 +6,14 @@ import { CagedProcess } from "../../../src/core/cage/caged_process.ts";
 import { sweepRun } from "../../../src/core/cage/end_leftovers.ts";
 import { placesIn, requestOf } from "../../support/cage_requests.ts";
 import { allGone } from "../../support/processes.ts";
+import { requireOrSkip } from "../../support/require_or_skip.ts";
 import { runScript } from "../../support/run_script.ts";
 import { scratchDir } from "../../support/scratch_dir.ts";
 import { until } from "../../support/until.ts";
 
 const runtime = await detectRuntime();
 const { files } = runtime;
+const isRoot = runtime.uid === 0;
 
 /** Programs in cages of one home, each of which says what it reads. */
 async function ground(t: TestContext) {
@@ -110,6 +112,48 @@ test("a launcher that somebody ended while it waited is not used", async (t) => 
   assert.deepEqual(await named(""), []);
 });
 
+test("cages of a root host share one mount namespace with sealed device nodes, which is not the host's", async (t) => {
+  if (!await requireOrSkip(t, "root", () => isRoot, "run as root")) return;
+  const { run, start, named, waiting } = await ground(t);
+  const space = (pid: number | string): Promise<string> => files.readLink(`/proc/${pid}/ns/mnt`);
+  const first = await start();
+  await first.program.cage.settle();
+  await waiting();
+  const [waited, other] = [await start(), await start()];
+  const [keeper] = await named("nodes-");
+  const pid = Number.parseInt(await files.readText(`${run}/${keeper}/ready`));
+  const spaces = await Promise.all([first, waited, other].map(({ program }) => space(program.pid)));
+  assert.deepEqual(new Set(spaces), new Set([await space(pid)]));
+  assert.notEqual(spaces[0], await space("self"));
+  const around = await files.readText(`/proc/${other.program.pid}/mountinfo`);
+  assert.match(around, / \/dev\/null ro,/);
+  assert.doesNotMatch(around, / \/sys[ /]/, "no mount that no cage shows");
+  for (const { program } of [first, waited, other]) {
+    await program.cage.verifyMounts();
+    await program.kill();
+  }
+  assert.deepEqual(await named(""), []);
+  assert.equal(await files.info(`/proc/${pid}`), null);
+});
+
+test("a start after somebody ended the keeper of sealed device nodes is sealed as well", async (t) => {
+  if (!await requireOrSkip(t, "root", () => isRoot, "run as root")) return;
+  const { run, start, named } = await ground(t);
+  const first = await start();
+  const [keeper] = await named("nodes-");
+  const pid = Number.parseInt(await files.readText(`${run}/${keeper}/ready`));
+  runtime.processes.signal(pid, "SIGKILL");
+  await until(async () => await files.info(`/proc/${pid}`) === null, "its end");
+  for (let round = 0; round < 2; round++) {
+    const { program } = await start();
+    await program.cage.verifyMounts();
+    await program.kill();
+  }
+  assert.equal((await named("nodes-")).includes(keeper!), false);
+  await first.program.kill();
+  assert.deepEqual(await named(""), []);
+});
+
 test("a launcher that waits ends with a host that is killed, and the next host removes its folder", async (t) => {
   const { dir, run, start, named, waiting } = await ground(t);
   const host = runScript(new URL("fixtures/waiting_host.ts", import.meta.url), [dir]);
@@ -122,7 +166,8 @@ test("a launcher that waits ends with a host that is killed, and the next host r
   await Promise.all([allGone([pid]), ended]); // Pipes are closed a little before the children have another parent.
   assert.deepEqual(await named("ready-"), [`ready-${kept}`], "nobody was left to remove it");
   const { program } = await start();
-  assert.equal((await named("")).length, 1, "nothing is there but the new cage");
+  const kinds = (await named("")).map((name) => name.replace(/-.*/, ""));
+  assert.deepEqual(kinds, ["cage", ...isRoot ? ["nodes"] : []], "nothing is there but what the new cage needs");
   await program.kill();
   assert.deepEqual(await named(""), []);
 });
