@@ -58,7 +58,7 @@ async function round(): Promise<void> {
   );
   const groups = groupPlan(facts.tier, DEFAULT_LIMITS, ids.create("kaged"));
   await step("files of the start", async () => {
-    await writeOrders(plan, { groups: groups.dirs, dir, files });
+    await writeOrders(plan, { groups, dir, files });
     await writeLaunchFiles(plan, dir, files);
   });
   await step("control groups", () => makeGroups(groups, files));

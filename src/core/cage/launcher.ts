@@ -3,7 +3,7 @@
  * bubblewrap. The same on every runtime.
  *
  * Nothing of the host is in its arguments. Bubblewrap's orders lie in a folder of their own, which is the shell's
- * working directory: `orders` (control groups to join, bubblewrap and the plugin's command, arguments of bubblewrap),
+ * working directory: `orders` (control groups to join, their limits, bubblewrap and the plugin's command, its arguments),
  * `hosts`, `seccomp` and, for a network made before bubblewrap, `network`. There the shell leaves `status`: its process
  * ids, then bubblewrap's reports. The files are few because making one is dear: ext4 passes over each inode of a file that
  * was removed within the last minute.
@@ -12,6 +12,7 @@
  */
 import type { Command, Files } from "../ports/ports.ts";
 import type { CagePlan } from "./cage_plan.ts";
+import type { GroupPlan } from "./limits/limit_parts.ts";
 import { NETWORK_FILE, NETWORK_SPACES, OWN_NETWORK } from "./net/own_network.ts";
 import { NSENTER, SEAL, UNSHARE } from "./sealed_nodes.ts";
 
@@ -36,11 +37,12 @@ const GROUP = /^\/.*\/kaged_[^/]+$/;
 
 /** Exit code of the shell when device nodes could not be made read-only. */
 export const SEAL_FAILED = 124;
+/** Exit code of the shell when it could not join the control groups of the cage, or not limit them. */
+export const LIMITS_FAILED = 123;
 /** How the shell ends when it cannot do its part, and what that part was. */
 export const LAUNCHER_FAILURES: ReadonlyMap<number, string> = new Map([
   [121, "it could not see its own descriptors in /proc"],
   [122, "it could not read the files of the cage"],
-  [123, "it could not join the control groups that limit it"],
   [125, "it could not prepare the network of the cage"],
 ]);
 
@@ -89,12 +91,17 @@ read_words() {
   done
 }
 read_words groups
+read_words settings
 read_words command
 ((\${#command[@]} > 0)) || exit 122
 exec ${HOSTS_FD}<hosts ${STATUS_FD}>status ${SECCOMP_FD}<seccomp || exit 122
 echo "$$ $PPID" >&${STATUS_FD} || exit 122
+for ((at = 0; at < \${#settings[@]}; at += 3)); do
+  { echo "\${settings[at + 1]}" >"$around\${settings[at]}"; } 2>/dev/null ||
+    [[ \${settings[at + 2]} == optional ]] || exit ${LIMITS_FAILED}
+done
 for group in "\${groups[@]/#/"$around"}"; do
-  if [[ -e $group/tasks ]]; then echo 0 >"$group/tasks" || exit 123; else echo $$ >"$group/cgroup.procs" || exit 123; fi
+  if [[ -e $group/tasks ]]; then echo 0 >"$group/tasks"; else echo $$ >"$group/cgroup.procs"; fi || exit ${LIMITS_FAILED}
 done
 ulimit -c 0
 ulimit -n ${MAX_DESCRIPTORS} 2>/dev/null
@@ -133,13 +140,16 @@ export function launchCommand(
   return { file, args, env: {}, cwd: dir };
 }
 
-/** Writes the orders of a cage; see {@link readGroups}. Two of their three parts begin with how many words they have. */
+/** Writes the orders of a cage; see {@link readGroups}. Three of their four parts begin with how many words they have. */
 export async function writeOrders(
   plan: Pick<CagePlan, "bwrap" | "command" | "args">,
-  { groups, dir, files }: { readonly groups: readonly string[]; readonly dir: string; readonly files: Files },
+  { groups, dir, files }: { readonly groups: GroupPlan; readonly dir: string; readonly files: Files },
 ): Promise<void> {
+  const { dirs } = groups;
+  const settings = groups.settings.flatMap(({ path, value, optional }) => [path, value, optional ? "optional" : ""]);
   const command = [plan.bwrap, "--args", `${ARGS_FD}`, "--", ...plan.command];
-  const words = [`${groups.length}`, ...groups, `${command.length}`, ...command, ...plan.args];
+  const counted = [dirs, settings, command].flatMap((words) => [`${words.length}`, ...words]);
+  const words = [...counted, ...plan.args];
   await files.write(`${dir}/orders`, words.map((word) => `${word}\0`).join(""));
 }
 

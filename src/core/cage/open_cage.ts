@@ -4,7 +4,8 @@
  * @module
  */
 import { HostError, messageOf } from "../errors/host_error.ts";
-import type { Command, Exit, Runtime } from "../ports/ports.ts";
+import type { Command, Exit, Files, Runtime } from "../ports/ports.ts";
+import { askedOnce } from "./asked_once.ts";
 import type { Cage, CageRequest } from "./cage.ts";
 import type { CagePlan, MachineFacts } from "./cage_plan.ts";
 import { compileCage } from "./compile_cage.ts";
@@ -20,7 +21,7 @@ import { startWatchdog, type Watchdog } from "./limits/watchdog.ts";
 import { type Gatekeeper, openGatekeeper } from "./net/gatekeeper.ts";
 import { hostRules, netMode, SOCKET_FILE } from "./net/net_parts.ts";
 import { boundOptions } from "./net/trust_parts.ts";
-import { enterHome, keeperOf, readyNext, takeReady } from "./ready_launcher.ts";
+import { enterHome, hasOthers, keeperOf, makeKeeper, readyNext, takeReady } from "./ready_launcher.ts";
 import { verifyMounts } from "./verify_mounts.ts";
 import { requirePermissions } from "./require_permissions.ts";
 import { verifyWalls } from "./verify_walls.ts";
@@ -53,22 +54,23 @@ async function buildCage(request: CageRequest, runtime: Runtime, mayWait: boolea
   const { files, uid } = runtime;
   const { home } = request.places;
   await requireGround(runtime);
-  const [bash] = await Promise.all([findBash(files), files.makeDir(`${home}/run`, PRIVATE)]);
+  const bash = await findBash(files);
+  await files.makeDir(`${home}/run`, PRIVATE);
   await sweepOnce(home, runtime);
   const isRoot = uid === 0;
   const canWait = mayWait && runtime.processes.mayWait !== false;
   const launchers: Launchers = {
     canWait,
     command: (dir, options) => launchCommand(bash, dir, { ...options, isRoot }),
-    keeper: () => {
+    async makeKeeper(): Promise<void> {
       const keeperIn = (dir: string): Command => launchCommand(bash, dir, { isRoot, part: "keep" });
-      return isRoot && canWait ? keeperOf(home, keeperIn, runtime) : Promise.resolve(null);
+      if (isRoot && canWait) await makeKeeper(home, keeperIn, runtime);
     },
     leave: enterHome(home),
   };
   try {
-    const mayBeGated = request.manifest.capabilities.some((one) => one.startsWith("net:"));
-    if (!mayBeGated) void launchers.keeper(); // Ready by the time it is needed.
+    // Not for the only cage of a home: to seal nodes for itself takes less than to wait for a keeper.
+    if (hasOthers(home)) void launchers.makeKeeper();
     return await planCage(request, await gatherFacts(request, runtime), { launchers, runtime });
   } catch (error) {
     await launchers.leave();
@@ -80,8 +82,8 @@ async function buildCage(request: CageRequest, runtime: Runtime, mayWait: boolea
 interface Launchers {
   readonly canWait: boolean;
   command(dir: string, options: Omit<LaunchOptions, "isRoot">): Command;
-  /** Returns the process that keeps sealed device nodes; null where a launcher seals them for itself, if at all. */
-  keeper(): Promise<number | null>;
+  /** Makes the process that keeps sealed device nodes, under root. */
+  makeKeeper(): Promise<void>;
   /** The cage is gone. */
   readonly leave: () => Promise<void>;
 }
@@ -123,11 +125,11 @@ async function planCage(
     const plan = compileCage(request, { ...facts, runDir: dir, trust });
     kept = { net: plan.net, granted: plan.granted, ownNetwork: plan.ownNetwork };
     // First the list, then the groups: a host that dies in between leaves none that nobody knows of.
-    await writeOrders(plan, { groups: groups.dirs, dir, files });
+    await writeOrders(plan, { groups, dir, files });
     await Promise.all([makeGroups(groups, files), writeLaunchFiles(plan, dir, files)]);
     if (netMode(kept.net) === "gated") gatekeeper = await gatekeeperIn(dir, { request, bound, net: kept.net }, runtime);
     const { ownNetwork } = kept;
-    launcher = launchers.command(dir, { ownNetwork, keeper: ready || ownNetwork ? null : await launchers.keeper() });
+    launcher = launchers.command(dir, { ownNetwork, keeper: ownNetwork ? null : keeperOf(home) });
   } catch (error) {
     await close();
     throw error;
@@ -149,8 +151,10 @@ async function planCage(
     },
     async settle(): Promise<void> {
       if (closed) return;
-      const next = async (to: string): Promise<Command> =>
-        launchers.command(to, { keeper: await launchers.keeper(), part: "wait" });
+      const next = async (to: string): Promise<Command> => {
+        await launchers.makeKeeper();
+        return launchers.command(to, { keeper: keeperOf(home), part: "wait" });
+      };
       if (canWait) readyNext(home, next, runtime);
       await settleGroups(groups, files);
     },
@@ -204,6 +208,10 @@ export async function requireGround(
     });
   }
   requirePermissions(missingPermissions(null));
+  await requireProc(files);
+}
+
+const requireProc = askedOnce(async (files: Files): Promise<void> => {
   try {
     await files.target("/proc/self/root/"); // verifyMounts() reads there.
   } catch (cause) {
@@ -212,4 +220,4 @@ export async function requireGround(
       hint: "Start Deno with the permissions of docs/embed-deno.md",
     });
   }
-}
+});

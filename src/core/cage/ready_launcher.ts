@@ -24,13 +24,20 @@ interface Home {
   cages: number;
   next: Promise<ReadyLauncher | null> | null;
   keeper: Promise<ReadyLauncher | null> | null;
+  /** The keeper, once it has sealed the nodes. */
+  kept: ReadyLauncher | null;
 }
 
 const homes = new Map<string, Home>();
 
-/** Counts a cage of `home`; the returned function takes it back, once, and with the last one ends the launcher. */
+/** Whether a home has cages beside one that entered it. */
+export function hasOthers(home: string): boolean {
+  return (homes.get(home)?.cages ?? 0) > 1;
+}
+
+/** Counts a cage of `home`; the returned function takes it back, once, and with the last one ends the launchers. */
 export function enterHome(home: string): () => Promise<void> {
-  const entry: Home = homes.get(home) ?? { cages: 0, next: null, keeper: null };
+  const entry: Home = homes.get(home) ?? { cages: 0, next: null, keeper: null, kept: null };
   homes.set(home, entry);
   entry.cages++;
   let isLeft = false;
@@ -50,19 +57,25 @@ export function readyNext(home: string, launcherIn: LauncherIn, runtime: Runtime
   if (entry) entry.next ??= makeReady(`${home}/run/ready-`, launcherIn, runtime).catch(() => null);
 }
 
-/**
- * Returns the id of the process that keeps the sealed device nodes of a home, made for the first start that asks. Null
- * where it could not be made, or the home has no cage: the launcher of the start seals them for itself then.
- */
-export async function keeperOf(home: string, launcherIn: LauncherIn, runtime: Runtime): Promise<number | null> {
+/** Makes the keeper of sealed device nodes of a home, unless there is one or the home has no cage. */
+export async function makeKeeper(home: string, launcherIn: LauncherIn, runtime: Runtime): Promise<void> {
   const entry = homes.get(home);
-  if (!entry) return null;
-  const making = entry.keeper ??= makeReady(`${home}/run/nodes-`, launcherIn, runtime).catch(() => null);
-  const keeper = await making;
-  if (keeper?.hasEnded() === false) return keeper.pid;
-  if (entry.keeper === making) entry.keeper = null; // The next start makes another.
-  await keeper?.discard();
-  return null;
+  if (!entry || keeperOf(home) !== null) return;
+  if (entry.kept !== null) await forgetKeeper(entry);
+  entry.keeper ??= makeReady(`${home}/run/nodes-`, launcherIn, runtime).catch(() => null);
+  entry.kept = await entry.keeper;
+}
+
+/** Returns the process that keeps sealed device nodes; null while there is none: a launcher seals them for itself then. */
+export function keeperOf(home: string): number | null {
+  const kept = homes.get(home)?.kept ?? null;
+  return kept === null || kept.hasEnded() ? null : kept.pid;
+}
+
+async function forgetKeeper(entry: Home): Promise<void> {
+  const { kept } = entry;
+  entry.keeper = entry.kept = null;
+  await kept?.discard().catch(() => {}); // Its folder is swept by the next host.
 }
 
 /** Returns the launcher that waits, in a folder that is now the cage's; null where there is none, or it has gone. */

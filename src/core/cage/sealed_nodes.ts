@@ -9,6 +9,7 @@
  */
 import { HostError } from "../errors/host_error.ts";
 import type { Files } from "../ports/ports.ts";
+import { askedOnce } from "./asked_once.ts";
 
 /** The nodes that bubblewrap shows in `/dev`. */
 export const NODES: readonly string[] = ["null", "zero", "full", "random", "urandom", "tty"];
@@ -55,11 +56,11 @@ seal() {
 }`;
 
 /** Rejects with `cage.root_refused` where the programs that seal the nodes are missing. */
-export async function requireSealing(files: Files): Promise<void> {
+export const requireSealing: (files: Files) => Promise<void> = askedOnce(async (files) => {
   for (const path of [UNSHARE, NSENTER, MOUNT]) {
     if ((await files.target(path))?.kind !== "file") throw rootRefused(`there is no ${path}`);
   }
-}
+});
 
 /** Returns the failure of a host that root runs on a machine where the nodes cannot be sealed. */
 export function rootRefused(why: string): HostError {
