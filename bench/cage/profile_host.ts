@@ -65,8 +65,10 @@ async function round(): Promise<void> {
   await removeGroups(groups.dirs, runtime);
   const bare = { args: [], env: {}, cwd: "/" };
   await step("a bare program, for comparison", () => run({ ...bare, file: "/bin/true" }));
-  await step("before: launcher until it waits, and its end", () =>
-    run(launchCommand("/bin/bash", dir, { isRoot, part: "wait" })));
+  await step(
+    "before: launcher until it waits, and its end",
+    () => run(launchCommand("/bin/bash", dir, { isRoot, part: "wait" })),
+  );
   await files.remove(dir);
   const trivial = { ...request, manifest: { ...request.manifest, command: ["true"] } };
   await step("cage around a bare program, whole", async () => {

@@ -13,7 +13,14 @@ import { diagnose, limitFailure } from "./diagnose.ts";
 import { endLeftovers, firstPid, sweepRun } from "./end_leftovers.ts";
 import { findBash } from "./find_bash.ts";
 import { gatherFacts } from "./gather_facts.ts";
-import { launchCommand, type LaunchOptions, readStatus, writeLaunchFiles, writeOrders } from "./launcher.ts";
+import {
+  type CageStatus,
+  launchCommand,
+  type LaunchOptions,
+  readStatus,
+  writeLaunchFiles,
+  writeOrders,
+} from "./launcher.ts";
 import { DEFAULT_LIMITS } from "./limits/cage_limits.ts";
 import { makeGroups, removeGroups, settleGroups } from "./limits/control_group.ts";
 import { groupPlan, scopedCommand } from "./limits/limit_parts.ts";
@@ -26,6 +33,8 @@ import { verifyMounts } from "./verify_mounts.ts";
 import { requirePermissions } from "./require_permissions.ts";
 import { verifyWalls } from "./verify_walls.ts";
 
+/** Bubblewrap reports its child some 2 ms after a launcher that waited goes on, and a program answers after 15 or more. */
+const REPORTED_MS = 8;
 const PRIVATE = { recursive: true, mode: 0o700 };
 
 /**
@@ -104,6 +113,8 @@ async function planCage(
   const name = runtime.ids.create("kaged");
   const groups = groupPlan(tier, limits, name);
   let closed = false;
+  let reported: CageStatus | null = null;
+  let cancelLook = (): void => {};
   let watchdog: Watchdog | null = null;
   let gatekeeper: Gatekeeper | null = null;
   // The launcher's files hold the plan, so the cage keeps only these parts of it.
@@ -111,6 +122,7 @@ async function planCage(
   const close = async (): Promise<void> => {
     closed = true;
     watchdog?.stop();
+    cancelLook();
     await ready?.discard();
     await gatekeeper?.close();
     await endLeftovers(dir, runtime);
@@ -146,7 +158,11 @@ async function planCage(
     childPid,
     connections: () => gatekeeper?.connections() ?? 0,
     watch(): void {
-      if (closed || tier.name !== "watchdog") return;
+      if (closed) return;
+      // Read while the program starts, and not when it has answered and waits.
+      const look = (): Promise<void> => readStatus(dir, files).then((status) => void (reported = status), () => {});
+      if (ready !== null) cancelLook = runtime.clock.after(REPORTED_MS, () => void look());
+      if (tier.name !== "watchdog") return;
       watchdog ??= startWatchdog(() => firstPid(dir, files), limits, runtime);
     },
     async settle(): Promise<void> {
@@ -159,7 +175,7 @@ async function planCage(
       await settleGroups(groups, files);
     },
     async verifyMounts(): Promise<void> {
-      const { childPid: pid, launcher } = await readStatus(dir, files);
+      const { childPid: pid, launcher } = reported?.childPid ? reported : await readStatus(dir, files);
       if (closed) return;
       const ownNetwork = netMode(kept.net) !== "all";
       const mounts = verifyMounts(pid, { granted: kept.granted, overlays, isRoot }, files);
