@@ -35,8 +35,9 @@ export async function diagnose({ exit, status, stderr, isRoot }: Ended, files: F
     return rootRefused(unsealed ?? "the device nodes cannot be made read-only");
   }
   if (exit.code === LIMITS_FAILED) {
-    const why = stderr.at(-1) ?? "the kernel refuses a limit";
-    return new HostError("cage.limits_failed", `Cannot limit the cage: ${why}`, { hint: "Run kaged doctor" });
+    const why = "its launcher could not join its control groups, or not limit them";
+    const data = { stderr: stderr.slice(-5) };
+    return new HostError("cage.limits_failed", `Cannot limit the cage: ${why}`, { data, hint: "Run kaged doctor" });
   }
   const part = LAUNCHER_FAILURES.get(exit.code ?? 0);
   const why = part ?? (stderr.at(-1) || `the launcher ended with exit code ${exit.code}`);

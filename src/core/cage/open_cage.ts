@@ -13,14 +13,7 @@ import { diagnose, limitFailure } from "./diagnose.ts";
 import { endLeftovers, firstPid, sweepRun } from "./end_leftovers.ts";
 import { findBash } from "./find_bash.ts";
 import { gatherFacts } from "./gather_facts.ts";
-import {
-  type CageStatus,
-  launchCommand,
-  type LaunchOptions,
-  readStatus,
-  writeLaunchFiles,
-  writeOrders,
-} from "./launcher.ts";
+import { type CageStatus, launchCommand, readStatus, writeLaunchFiles, writeOrders } from "./launcher.ts";
 import { DEFAULT_LIMITS } from "./limits/cage_limits.ts";
 import { makeGroups, removeGroups, settleGroups } from "./limits/control_group.ts";
 import { groupPlan, scopedCommand } from "./limits/limit_parts.ts";
@@ -68,18 +61,25 @@ async function buildCage(request: CageRequest, runtime: Runtime, mayWait: boolea
   await sweepOnce(home, runtime);
   const isRoot = uid === 0;
   const canWait = mayWait && runtime.processes.mayWait !== false;
+  const readyKeeper = async (): Promise<void> => {
+    const keeperIn = (dir: string): Command => launchCommand(bash, dir, { isRoot, part: "keep" });
+    if (isRoot && canWait) await makeKeeper(home, keeperIn, runtime);
+  };
   const launchers: Launchers = {
     canWait,
-    command: (dir, options) => launchCommand(bash, dir, { ...options, isRoot }),
-    async makeKeeper(): Promise<void> {
-      const keeperIn = (dir: string): Command => launchCommand(bash, dir, { isRoot, part: "keep" });
-      if (isRoot && canWait) await makeKeeper(home, keeperIn, runtime);
+    command(dir, ownNetwork) {
+      const keeper = canWait && !ownNetwork ? keeperOf(home) : null;
+      return launchCommand(bash, dir, { isRoot, ownNetwork, keeper });
+    },
+    async waiting(dir) {
+      await readyKeeper();
+      return launchCommand(bash, dir, { isRoot, keeper: keeperOf(home), part: "wait" });
     },
     leave: enterHome(home),
   };
   try {
     // Not for the only cage of a home: to seal nodes for itself takes less than to wait for a keeper.
-    if (hasOthers(home)) void launchers.makeKeeper();
+    if (hasOthers(home)) void readyKeeper();
     return await planCage(request, await gatherFacts(request, runtime), { launchers, runtime });
   } catch (error) {
     await launchers.leave();
@@ -90,9 +90,10 @@ async function buildCage(request: CageRequest, runtime: Runtime, mayWait: boolea
 /** The launchers of a home, as one of its cages uses them. */
 interface Launchers {
   readonly canWait: boolean;
-  command(dir: string, options: Omit<LaunchOptions, "isRoot">): Command;
-  /** Makes the process that keeps sealed device nodes, under root. */
-  makeKeeper(): Promise<void>;
+  /** Returns the command of the launcher whose folder is `dir`. */
+  command(dir: string, ownNetwork: boolean): Command;
+  /** Returns the command of one for a start to come, which finds sealed nodes under root. */
+  waiting(dir: string): Promise<Command>;
   /** The cage is gone. */
   readonly leave: () => Promise<void>;
 }
@@ -113,8 +114,7 @@ async function planCage(
   const name = runtime.ids.create("kaged");
   const groups = groupPlan(tier, limits, name);
   let closed = false;
-  let reported: CageStatus | null = null;
-  let cancelLook = (): void => {};
+  const report = reportOf(dir, runtime);
   let watchdog: Watchdog | null = null;
   let gatekeeper: Gatekeeper | null = null;
   // The launcher's files hold the plan, so the cage keeps only these parts of it.
@@ -122,7 +122,7 @@ async function planCage(
   const close = async (): Promise<void> => {
     closed = true;
     watchdog?.stop();
-    cancelLook();
+    report.cancel();
     await ready?.discard();
     await gatekeeper?.close();
     await endLeftovers(dir, runtime);
@@ -140,8 +140,7 @@ async function planCage(
     await writeOrders(plan, { groups, dir, files });
     await Promise.all([makeGroups(groups, files), writeLaunchFiles(plan, dir, files)]);
     if (netMode(kept.net) === "gated") gatekeeper = await gatekeeperIn(dir, { request, bound, net: kept.net }, runtime);
-    const { ownNetwork } = kept;
-    launcher = launchers.command(dir, { ownNetwork, keeper: ownNetwork ? null : keeperOf(home) });
+    launcher = launchers.command(dir, kept.ownNetwork);
   } catch (error) {
     await close();
     throw error;
@@ -159,35 +158,50 @@ async function planCage(
     connections: () => gatekeeper?.connections() ?? 0,
     watch(): void {
       if (closed) return;
-      // Read while the program starts, and not when it has answered and waits.
-      const look = (): Promise<void> => readStatus(dir, files).then((status) => void (reported = status), () => {});
-      if (ready !== null) cancelLook = runtime.clock.after(REPORTED_MS, () => void look());
+      if (ready !== null) report.lookSoon();
       if (tier.name !== "watchdog") return;
       watchdog ??= startWatchdog(() => firstPid(dir, files), limits, runtime);
     },
     async settle(): Promise<void> {
       if (closed) return;
-      const next = async (to: string): Promise<Command> => {
-        await launchers.makeKeeper();
-        return launchers.command(to, { keeper: keeperOf(home), part: "wait" });
-      };
-      if (canWait) readyNext(home, next, runtime);
+      if (canWait) readyNext(home, launchers.waiting, runtime);
       await settleGroups(groups, files);
     },
     async verifyMounts(): Promise<void> {
-      const { childPid: pid, launcher } = reported?.childPid ? reported : await readStatus(dir, files);
-      if (closed) return;
-      const ownNetwork = netMode(kept.net) !== "all";
-      const mounts = verifyMounts(pid, { granted: kept.granted, overlays, isRoot }, files);
-      mounts.catch(() => {}); // A missing wall comes first.
-      if (pid !== null) await verifyWalls(pid, { ownNetwork, launcher }, runtime);
-      await mounts;
+      const status = await report.read();
+      if (!closed) await verifyCage(status, { ...kept, overlays, isRoot }, runtime);
     },
     diagnose: async (exit: Exit, stderr) =>
       await diagnose({ exit, status: await readStatus(dir, files), stderr, isRoot }, files) ??
         await limitFailure(exit, { limits, groups: groups.dirs, watchdog }, files),
     close,
   };
+}
+
+/** Reads bubblewrap's report: where it can, while the program starts, and not when that has answered and waits. */
+function reportOf(dir: string, { files, clock }: Runtime) {
+  let seen: CageStatus | null = null;
+  let cancel = (): void => {};
+  return {
+    lookSoon(): void {
+      const look = (): Promise<void> => readStatus(dir, files).then((status) => void (seen = status), () => {});
+      cancel = clock.after(REPORTED_MS, () => void look());
+    },
+    cancel: (): void => cancel(),
+    read: async (): Promise<CageStatus> => seen?.childPid ? seen : await readStatus(dir, files),
+  };
+}
+
+/** Looks from outside at the mounts and walls of a cage. Rejects with `cage.path_swapped` or `cage.walls_missing`. */
+async function verifyCage(
+  { childPid: pid, launcher }: CageStatus,
+  { net, ...places }: Pick<CagePlan, "net"> & Parameters<typeof verifyMounts>[1],
+  runtime: Runtime,
+): Promise<void> {
+  const mounts = verifyMounts(pid, places, runtime.files);
+  mounts.catch(() => {}); // A missing wall comes first.
+  if (pid !== null) await verifyWalls(pid, { ownNetwork: netMode(net) !== "all", launcher }, runtime);
+  await mounts;
 }
 
 function gatekeeperIn(
