@@ -21,7 +21,7 @@ import { startWatchdog, type Watchdog } from "./limits/watchdog.ts";
 import { type Gatekeeper, openGatekeeper } from "./net/gatekeeper.ts";
 import { hostRules, netMode, SOCKET_FILE } from "./net/net_parts.ts";
 import { boundOptions } from "./net/trust_parts.ts";
-import { enterHome, hasOthers, keeperOf, makeKeeper, readyNext, takeReady } from "./ready_launcher.ts";
+import { endStale, enterHome, hasOthers, keeperOf, makeKeeper, readyNext, takeReady } from "./ready_launcher.ts";
 import { verifyMounts } from "./verify_mounts.ts";
 import { requirePermissions } from "./require_permissions.ts";
 import { verifyWalls } from "./verify_walls.ts";
@@ -80,7 +80,9 @@ async function buildCage(request: CageRequest, runtime: Runtime, mayWait: boolea
   try {
     // Not for the only cage of a home: to seal nodes for itself takes less than to wait for a keeper.
     if (hasOthers(home)) void readyKeeper();
-    return await planCage(request, await gatherFacts(request, runtime), { launchers, runtime });
+    const facts = await gatherFacts(request, runtime);
+    await endStale(home, [...facts.grants, facts.installDir], files);
+    return await planCage(request, facts, { launchers, runtime });
   } catch (error) {
     await launchers.leave();
     throw error;

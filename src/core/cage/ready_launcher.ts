@@ -5,7 +5,8 @@
  *
  * @module
  */
-import type { ChildProcess, Command, ProcessListeners, Runtime } from "../ports/ports.ts";
+import type { ChildProcess, Command, Files, ProcessListeners, Runtime } from "../ports/ports.ts";
+import type { GrantedPath } from "./cage_plan.ts";
 
 /** A launcher that waits in the folder of its start to come. */
 export interface ReadyLauncher {
@@ -70,6 +71,24 @@ export async function makeKeeper(home: string, launcherIn: LauncherIn, runtime: 
 export function keeperOf(home: string): number | null {
   const kept = homes.get(home)?.kept ?? null;
   return kept === null || kept.hasEnded() ? null : kept.pid;
+}
+
+/**
+ * Ends the keeper, and the launcher that waits in its namespace, where that does not show the granted paths as the host
+ * sees them: not every system passes a file system that is mounted later on to namespaces made before.
+ */
+export async function endStale(home: string, granted: readonly GrantedPath[], files: Files): Promise<void> {
+  const keeper = keeperOf(home);
+  const entry = homes.get(home);
+  if (keeper === null || !entry) return;
+  const isShown = await Promise.all(granted.map(async ({ path, dev, ino }) => {
+    const seen = await files.target(`/proc/${keeper}/root${path}`).catch(() => null);
+    return seen?.dev === dev && seen.ino === ino;
+  }));
+  if (isShown.every((one) => one) || keeperOf(home) !== keeper) return;
+  const { next } = entry;
+  entry.next = null;
+  await Promise.all([forgetKeeper(entry), next?.then((launcher) => launcher?.discard())]);
 }
 
 async function forgetKeeper(entry: Home): Promise<void> {
