@@ -139,7 +139,7 @@ test("a cage whose groups are gone before it joins them is not started", async (
     for (const group of await readGroups(command.cwd, files)) await files.removeDir(group);
   });
   const { failure, out } = await caged.end();
-  assert.deepEqual([failure?.code, out], ["cage.setup_failed", ""]);
+  assert.deepEqual([failure?.code, out], ["cage.limits_failed", ""]);
   assert.match(failure?.message ?? "", /control groups/);
 });
 
