@@ -151,6 +151,24 @@ interface BatchQueueOptions<B extends Batch> extends Omit<LineQueueOptions, "app
 
 const TOO_FAST = "Lines came faster than they could be written";
 
+/** Returns a wait that can be cut short. */
+function wakeablePause(clock: Clock): { wait(ms: number): Promise<void>; wake(): void } {
+  let end: (() => void) | null = null;
+  return {
+    wake: () => end?.(),
+    wait: (ms) =>
+      new Promise((resolve) => {
+        end = () => {
+          end = null; // Lines go on coming before the writer goes on.
+          cancel();
+          resolve();
+        };
+        // The lines have to reach the file also when nothing else keeps the program alive.
+        const cancel = clock.after(ms, end, { keepAlive: true });
+      }),
+  };
+}
+
 function batchQueue<B extends Batch>(
   { batch, append, rest: endRow, lossLine, clock, maxWaiting = 4 * 1024 * 1024, hurryFrom = 32 * 1024 }:
     BatchQueueOptions<B>,
@@ -166,21 +184,11 @@ function batchQueue<B extends Batch>(
   let writing: Promise<void> | null = null;
   let restUntilMs = -Infinity;
   let flushes = 0;
-  let wake: (() => void) | null = null;
+  const pause = clock && wakeablePause(clock);
 
   async function rest(): Promise<void> {
     const leftMs = clock === undefined ? 0 : restUntilMs - clock.monotonic();
-    if (leftMs <= 0 || flushes > 0 || waitingLength > hurryFrom) return;
-    await new Promise<void>((resolve) => {
-      // The lines have to reach the file also when nothing else keeps the program alive.
-      const cancel = clock!.after(leftMs, resolve, { keepAlive: true });
-      wake = () => {
-        wake = null; // Lines go on coming before the writer goes on.
-        cancel();
-        resolve();
-      };
-    });
-    wake = null;
+    if (leftMs > 0 && flushes === 0 && waitingLength <= hurryFrom) await pause!.wait(leftMs);
   }
 
   function lose(count: number): void {
@@ -223,11 +231,11 @@ function batchQueue<B extends Batch>(
       waiting.add(line);
       waitingLength += line.length + 1;
       writing ??= writeAll().finally(() => writing = null);
-      if (waitingLength > hurryFrom) wake?.();
+      if (waitingLength > hurryFrom) pause?.wake();
     },
     async flush() {
       flushes++;
-      wake?.();
+      pause?.wake();
       while (writing) await writing;
       flushes--;
     },
