@@ -4,13 +4,15 @@
  * @module
  */
 import { copyFileSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import type { HostOptions } from "../mod.ts";
 
 /** A plugin of the project: its program, and lines of its manifest beside name and command. */
 export interface BenchPlugin {
   readonly program: string;
   readonly args?: readonly string[];
+  /** Files that are put beside the program. */
+  readonly beside?: readonly string[];
   readonly manifest: string;
 }
 
@@ -33,9 +35,10 @@ export function hostPlaces(
   mkdirSync(home, { mode: 0o700 });
   mkdirSync(project);
   writeFileSync(join(home, "config.toml"), `[runtimes]\nnode = ${JSON.stringify(node)}\n`);
-  const folders = Object.entries(plugins).map(([name, { program, args = [], manifest }]) => {
+  const folders = Object.entries(plugins).map(([name, { program, args = [], beside = [], manifest }]) => {
     mkdirSync(join(dir, name));
     copyFileSync(program, join(dir, name, "main.mjs"));
+    for (const file of beside) copyFileSync(file, join(dir, name, basename(file)));
     const head = `name: ${name}\nversion: 1.0.0\nkaged_api: 1\ndescription: Part of a benchmark\n`;
     const command = JSON.stringify(["node", "./main.mjs", ...args]);
     writeFileSync(join(dir, name, "kaged-plugin.yaml"), `${head}command: ${command}\n${manifest}`);

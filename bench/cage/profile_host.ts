@@ -10,13 +10,13 @@ import { detectRuntime } from "../../src/adapters/default.ts";
 import { CagedProcess } from "../../src/core/cage/caged_process.ts";
 import { compileCage } from "../../src/core/cage/compile_cage.ts";
 import { gatherFacts } from "../../src/core/cage/gather_facts.ts";
-import { launchCommand, writeLaunchFiles, writeNodeFiles, writeOrders } from "../../src/core/cage/launcher.ts";
+import { launchCommand, writeLaunchFiles, writeOrders } from "../../src/core/cage/launcher.ts";
 import { DEFAULT_LIMITS } from "../../src/core/cage/limits/cage_limits.ts";
 import { makeGroups, removeGroups } from "../../src/core/cage/limits/control_group.ts";
 import { groupPlan } from "../../src/core/cage/limits/limit_parts.ts";
 import { hashTree } from "../../src/core/files/tree.ts";
 import type { Command } from "../../src/core/ports/ports.ts";
-import { pluginSource } from "../../src/core/supervisor/plugin_source.ts";
+import { PluginFolder } from "../../src/core/supervisor/plugin_source.ts";
 import { createBenchFolders } from "../wire/bench_plugin.ts";
 import { startUncaged } from "./uncaged.ts";
 
@@ -26,7 +26,7 @@ const { files, ids, processes } = runtime;
 const folders = createBenchFolders(["js", "./main.mjs"], {
   "main.mjs": new URL("../wire/line_plugin.js", import.meta.url),
 });
-const source = pluginSource("bench-plugin", { dir: folders.plugin }, { runtime, home: folders.home });
+const source = new PluginFolder("bench-plugin", { dir: folders.plugin }, { host: { runtime, home: folders.home } });
 const isRoot = runtime.uid === 0;
 const best: Record<string, number> = {};
 
@@ -58,17 +58,17 @@ async function round(): Promise<void> {
   );
   const groups = groupPlan(facts.tier, DEFAULT_LIMITS, ids.create("kaged"));
   await step("files of the start", async () => {
-    await writeOrders(plan, { groups: groups.dirs, dir, files });
+    await writeOrders(plan, { groups, dir, files });
     await writeLaunchFiles(plan, dir, files);
   });
   await step("control groups", () => makeGroups(groups, files));
   await removeGroups(groups.dirs, runtime);
   const bare = { args: [], env: {}, cwd: "/" };
   await step("a bare program, for comparison", () => run({ ...bare, file: "/bin/true" }));
-  await step("before: launcher until it waits, and its end", async () => {
-    if (isRoot) await writeNodeFiles(dir, files);
-    await run(launchCommand("/bin/bash", dir, { isRoot, ownNetwork: false, waits: true }));
-  });
+  await step(
+    "before: launcher until it waits, and its end",
+    () => run(launchCommand("/bin/bash", dir, { isRoot, part: "wait" })),
+  );
   await files.remove(dir);
   const trivial = { ...request, manifest: { ...request.manifest, command: ["true"] } };
   await step("cage around a bare program, whole", async () => {

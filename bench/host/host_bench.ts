@@ -1,6 +1,7 @@
 /**
  * `bench host`: a tool call on the path a user takes, `session.callTool` with audit and gate on, beside the official MCP
- * SDK's `client.callTool` on the same server and beside the bare wire, on each runtime.
+ * SDK's `client.callTool`, once on the same server and once on an echo tool of the SDK's own, and beside the bare wire, on
+ * each runtime.
  *
  * @module
  */
@@ -13,7 +14,8 @@ import { runtimeCommands } from "../wire/runtimes.ts";
 import { type HostFigures, UNGATED } from "./gate_cost.ts";
 
 const MEASURE: string = fileURLToPath(new URL("measure.ts", import.meta.url));
-const [WIRE, BARE, CONTROL, SDK] = ["ours, plugin wire", "bare", "bare again", "mcp-sdk"] as const;
+const [WIRE, MADE] = ["ours, plugin wire", "ours, SDK plugin"] as const;
+const [BARE, CONTROL, SDK, SDK_PAIR] = ["bare", "bare again", "mcp-sdk", "mcp-sdk, its own server"] as const;
 
 /** Runs every case on every runtime. */
 export function benchHost({ quick, say }: BenchOptions): BenchReport {
@@ -33,9 +35,12 @@ export function benchHost({ quick, say }: BenchOptions): BenchReport {
 function rowsOf(runtime: string, { rates, processor }: HostFigures): BenchRow[] {
   const rate = { runtime, unit: "calls/s", better: "higher" } as const;
   return [
-    ...Object.entries(rates).flatMap(([name, { ours = NaN, [WIRE]: wire = NaN, ...peers }]): BenchRow[] => [
+    ...Object.entries(rates).flatMap((
+      [name, { ours = NaN, [WIRE]: wire = NaN, [MADE]: made = NaN, ...peers }],
+    ): BenchRow[] => [
       { ...rate, case: `MCP tool, ${name}`, ours, peers: ratios(ours, peers) },
       { ...rate, case: `plugin's tool, ${name}`, ours: wire, peers: ratios(wire, peers) },
+      { ...rate, case: `tool of a plugin by our SDK, ${name}`, ours: made, peers: ratios(made, peers) },
     ]),
     ...Object.entries(processor).map(([name, { ours = NaN, ...peers }]): BenchRow => ({
       ...{ runtime, unit: "µs", better: "lower", ours, peers: ratios(ours, peers) },
@@ -50,10 +55,12 @@ const ratios = (ours: number, peers: Figures): Figures =>
 /** The least that a plugin's tool should reach beside each peer, by calls in flight. */
 const LEAST: readonly { readonly inFlight: number; readonly peer: string; readonly ratio: number }[] = [
   { inFlight: 512, peer: BARE, ratio: 0.6 },
-  { inFlight: 512, peer: SDK, ratio: 3.5 },
   { inFlight: 64, peer: BARE, ratio: 0.5 },
-  { inFlight: 64, peer: SDK, ratio: 2.5 },
-  { inFlight: 1, peer: SDK, ratio: 1.2 },
+  ...[SDK_PAIR, SDK].flatMap((peer) => [
+    { inFlight: 512, peer, ratio: 3.5 },
+    { inFlight: 64, peer, ratio: 2.5 },
+    { inFlight: 1, peer, ratio: 1.2 },
+  ]),
 ];
 
 /** A whole call beside the bare wire and the SDK, and the gate's own cost. */

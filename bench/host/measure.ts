@@ -12,7 +12,8 @@ import { join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { createHost, detectRuntime, type Host } from "../../mod.ts";
-import { checkArguments } from "../../src/core/tools/check_arguments.ts";
+import { surelyFit } from "../../src/core/tools/check_arguments.ts";
+import type { CallEnd } from "../../src/core/wire/connection_types.ts";
 import { callParams } from "../../src/host/call_plugin.ts";
 import { openRooms } from "../../src/host/host_rooms.ts";
 import { startPlugins } from "../../src/host/start_plugins.ts";
@@ -23,13 +24,27 @@ import type { OpenHost } from "../wire/implementations.ts";
 import { type HostFigures, processorTimes, UNGATED } from "./gate_cost.ts";
 
 const [node = "node", rounds = "3", roundMs = "50", gateRounds = "10"] = process.argv.slice(2);
-const SERVER = fileURLToPath(new URL("echo_server.js", import.meta.url));
+const pathOf = (file: string): string => fileURLToPath(new URL(file, import.meta.url));
+const SERVER = pathOf("echo_server.js");
 const ARGUMENTS = { query: "notes about the quick brown fox", limit: 10 };
 const CASES = [1, 64, 512].map((inFlight) => ({ name: `${inFlight} in flight`, method: "", inFlight }));
 const TOOLS = "tools: [{ name: echo, description: Answers at once, parameters_schema: { type: object } }]\n";
 const PLUGINS = {
   wire: { program: SERVER, manifest: `capabilities: []\n${TOOLS}` },
+  sdk: {
+    program: pathOf("sdk_plugin.js"),
+    beside: [pathOf("../../sdk/javascript/kaged_sdk.js")],
+    manifest: `capabilities: []\n${TOOLS}`,
+  },
   mcp: { program: SERVER, manifest: "capabilities: []\nruntime: mcp_stdio\n" },
+};
+
+/** The end of a call that no gate made. */
+const PLAIN_END: CallEnd = {
+  ok: (output) => ({ output }),
+  failed: (error) => {
+    throw error;
+  },
 };
 
 const dir = realpathSync(mkdtempSync(join(tmpdir(), "kaged-bench-")));
@@ -64,17 +79,20 @@ async function openWays(host: Host): Promise<[string, OpenHost][]> {
   return [
     ["ours", { call: () => session.callTool("mcp.echo", ARGUMENTS), close: ended }],
     ["ours, plugin wire", { call: () => session.callTool("wire.echo", ARGUMENTS), close: ended }],
+    ["ours, SDK plugin", { call: () => session.callTool("sdk.echo", ARGUMENTS), close: ended }],
     ["bare", bare()],
-    ["mcp-sdk", await openSdk()],
+    ["mcp-sdk", await openSdk(SERVER)],
+    ["mcp-sdk, its own server", await openSdk(pathOf("sdk_server.js"))],
     ["bare again", bare()],
   ];
 }
 
-async function openSdk(): Promise<OpenHost> {
+/** The official client; `server` is a program that speaks MCP. */
+async function openSdk(server: string): Promise<OpenHost> {
   const { Client } = await import("@modelcontextprotocol/sdk/client/index.js");
   const { StdioClientTransport } = await import("@modelcontextprotocol/sdk/client/stdio.js");
   const client = new Client({ name: "bench", version: "1.0.0" });
-  await client.connect(new StdioClientTransport({ command: node, args: [SERVER], stderr: "ignore" }));
+  await client.connect(new StdioClientTransport({ command: node, args: [server], stderr: "ignore" }));
   return {
     call: () => client.callTool({ name: "echo", arguments: ARGUMENTS }),
     close: () => void client.close(),
@@ -82,8 +100,8 @@ async function openSdk(): Promise<OpenHost> {
 }
 
 /**
- * One tool of one plugin, called through the gate and without it: tool found, arguments checked, plugin called. The
- * latter runs twice, and the difference between the two is noise.
+ * One tool of one plugin, called through the gate and without it: tool found, arguments checked, plugin called, with one
+ * promise for the whole way as the gate has it. The latter runs twice, and the difference between the two is noise.
  */
 async function measureGate(): Promise<Record<string, Figures>> {
   const runtime = await detectRuntime();
@@ -97,12 +115,13 @@ async function measureGate(): Promise<Record<string, Figures>> {
   await startPlugins({ loaded: store.loaded, supervisor, failedReloads, audit, isFirst: true, signal });
   const session = sessions.open();
   const gated = () => session.callTool("wire.echo", ARGUMENTS);
-  const ungated = async (): Promise<unknown> => {
+  const ungated = (): Promise<unknown> => {
     const tool = session.find("wire.echo");
     session.touch();
-    await checkArguments(tool, ARGUMENTS);
-    const context = contextOf("primary", session.id);
-    return await callPlugin(tool.owner.instance, tool.name, callParams(ARGUMENTS, tool.owner.override), { context });
+    if (!surelyFit(tool, ARGUMENTS)) throw new Error("The arguments do not fit");
+    const { name, owner: { instance, override } } = tool;
+    const options = { context: contextOf("primary", session.id) };
+    return callPlugin(instance, name, callParams(ARGUMENTS, override), options, PLAIN_END);
   };
   const ways = { ours: gated, [UNGATED]: ungated, [`${UNGATED} again`]: ungated };
   const figures: Record<string, Figures> = {};

@@ -99,7 +99,8 @@ Written by \`npm run bench -- <name> --write\`; figures are what that run measur
 ${date}, ${machine}, ${runtime}. \`npm run soak -- --runtime ${
     runtime.split(" ")[0]
   } --minutes ${minutes}\`: ten plugins under load for ${minutes} minutes, five
-of them started on demand and at rest after a second, each figure sampled while the load is held. ${
+of them started on demand and at rest after a second, each figure sampled while the load is held, memory once V8 has
+given back the pages of its young generation. ${
     countsLine(counts)
   }. Flat means that the slope of the second half stays within
 bounds.

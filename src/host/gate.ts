@@ -59,6 +59,7 @@ export function passGate(call: GateCall, ports: GatePorts): Promise<ToolOutcome>
   return ports.tracing.span("tool", facts, (span) => new Walk(call, ports, span).run());
 }
 
+/** Its methods have no `#`: on Bun every object carries a mark for such methods, which takes longer than to make it. */
 class Walk implements CallEnd {
   readonly #call: GateCall;
   readonly #ports: GatePorts;
@@ -82,33 +83,33 @@ class Walk implements CallEnd {
   run(): Promise<ToolOutcome> {
     try {
       const isChecked = surelyFit(this.#call.tool, this.#args);
-      if (isChecked && !this.#isJudged()) return this.#make(this.#contextOf());
-      return this.#walk(isChecked);
+      if (isChecked && !this.isJudged()) return this.make(this.contextOf());
+      return this.walk(isChecked);
     } catch (thrown) {
-      return Promise.reject(this.#failed(asHostError(thrown)));
+      return Promise.reject(this.noted(asHostError(thrown)));
     }
   }
 
-  async #walk(isChecked: boolean): Promise<ToolOutcome> {
+  async walk(isChecked: boolean): Promise<ToolOutcome> {
     let context: HookContext;
     try {
       if (!isChecked) await checkArguments(this.#call.tool, this.#args);
-      context = this.#contextOf();
-      if (this.#isJudged()) await this.#judge(context);
-      if (this.#call.options.whenAllowed) await this.#unlessCancelled(this.#call.options.whenAllowed());
+      context = this.contextOf();
+      if (this.isJudged()) await this.judge(context);
+      if (this.#call.options.whenAllowed) await this.unlessCancelled(this.#call.options.whenAllowed());
     } catch (thrown) {
-      throw this.#failed(asHostError(thrown));
+      throw this.noted(asHostError(thrown));
     }
-    return await this.#make(context);
+    return await this.make(context);
   }
 
   /** Whether anybody has a word to say before the call is made. */
-  #isJudged(): boolean {
+  isJudged(): boolean {
     const { engine, rules } = this.#ports;
     return !rules.isEmpty || engine.has("PreToolUse") || this.#call.options.whenAllowed !== undefined;
   }
 
-  #contextOf(): HookContext {
+  contextOf(): HookContext {
     const context = this.#ports.contextOf(this.#call.agent, this.#call.session.id);
     const { carrier } = this.#span;
     return carrier === UNTRACED.carrier ? context : { ...context, ...carrier };
@@ -124,73 +125,73 @@ class Walk implements CallEnd {
         return this.failed(thrown);
       }
     }
-    this.#setDuration();
-    return this.#isHeard(null) ? this.#heard(output, null) : this.#outcome(output);
+    this.setDuration();
+    return this.isHeard(null) ? this.heard(output, null) : this.outcome(output);
   }
 
   /** The call has failed. Handlers hear of it before the caller does. */
   failed(thrown: unknown): Promise<ToolOutcome> {
     const error = asHostError(unlessUnknown(thrown, this.#call.tool.owner.instance));
-    this.#setDuration();
-    if (this.#isHeard(error)) return this.#heard(undefined, error);
-    throw this.#failed(error);
+    this.setDuration();
+    if (this.isHeard(error)) return this.heard(undefined, error);
+    throw this.noted(error);
   }
 
-  #setDuration(): void {
+  setDuration(): void {
     if (this.#startedMs !== null) this.#durationMs = this.#ports.clock.monotonic() - this.#startedMs;
   }
 
   /** Handlers hear how a call ended even when its caller has gone. */
-  async #heard(output: unknown, error: HostError | null): Promise<ToolOutcome> {
+  async heard(output: unknown, error: HostError | null): Promise<ToolOutcome> {
     try {
-      return this.#outcome(await this.#unlessCancelled(this.#after(output, error, this.#made!)));
+      return this.outcome(await this.unlessCancelled(this.after(output, error, this.#made!)));
     } catch (thrown) {
-      throw this.#failed(asHostError(thrown));
+      throw this.noted(asHostError(thrown));
     }
   }
 
-  #outcome(output: unknown): ToolOutcome {
-    this.#end(true, output);
+  outcome(output: unknown): ToolOutcome {
+    this.end(true, output);
     return { output, context: copyOf(this.#context), warnings: copyOf(this.#warnings) };
   }
 
   /** Whether anybody is there to hear how long the call takes; who comes during it hears of its end without that. */
-  #isTimed(): boolean {
+  isTimed(): boolean {
     const { emitter, engine } = this.#ports;
     return emitter !== null || engine.has("PostToolUse") || engine.has("OnError");
   }
 
-  #isHeard(error: HostError | null): boolean {
+  isHeard(error: HostError | null): boolean {
     const { engine } = this.#ports;
     return engine.has("PostToolUse") || (error !== null && engine.has("OnError"));
   }
 
-  #failed(error: HostError): HostError {
+  noted(error: HostError): HostError {
     this.#span.fail(error.code);
-    this.#end(false, { error: { code: error.code, message: error.message } });
+    this.end(false, { error: { code: error.code, message: error.message } });
     return error;
   }
 
   /** Has rules, handlers and, where one of them asks, a person judge the call. */
-  async #judge(context: HookContext): Promise<void> {
+  async judge(context: HookContext): Promise<void> {
     const given = this.#args;
     let verdict = applyRules(this.#call, context, this.#ports);
-    const fired = this.#ports.engine.has("PreToolUse") ? await this.#before(context) : null;
+    const fired = this.#ports.engine.has("PreToolUse") ? await this.before(context) : null;
     if (this.#args !== given) verdict = applyRules(this.#call, context, this.#ports);
     if (verdict?.decision === "watch") recordWatched(this.#call, verdict, context, this.#ports);
     const asking = askingOf(verdict, fired, given);
     if (asking.asked.length === 0) return;
     const answered = askPerson(this.#call, this.#args, asking, context, this.#ports);
-    this.#args = await this.#unlessCancelled(answered);
+    this.#args = await this.unlessCancelled(answered);
   }
 
-  async #before(context: HookContext): Promise<HookResult> {
+  async before(context: HookContext): Promise<HookResult> {
     const { tool } = this.#call;
     const given = this.#args;
-    const fired = this.#fire("PreToolUse", { tool: { name: tool.name }, input: given }, context);
-    const result = await this.#unlessCancelled(fired);
+    const fired = this.fire("PreToolUse", { tool: { name: tool.name }, input: given }, context);
+    const result = await this.unlessCancelled(fired);
     if (result.isRecursive) throw recursionError(tool);
-    if (result.blocked) throw this.#block(result, context);
+    if (result.blocked) throw this.block(result, context);
     if (result.input === given) return result;
     try {
       await checkArguments(tool, result.input);
@@ -202,23 +203,23 @@ class Walk implements CallEnd {
   }
 
   /** Waits for handlers no longer than the caller of the tool does; they go on unheard then. */
-  #unlessCancelled<T>(work: Promise<T>): Promise<T> {
+  unlessCancelled<T>(work: Promise<T>): Promise<T> {
     const { tool, options } = this.#call;
     return unlessAborted(work, options.signal, (signal) => cancelledError(tool.name, signal));
   }
 
   /** Calls the plugin; the walk itself is the end of that call. */
-  #make(context: HookContext): Promise<ToolOutcome> {
+  make(context: HookContext): Promise<ToolOutcome> {
     const { tool: { name, owner }, options: { signal, timeoutMs, onProgress } } = this.#call;
     const params = callParams(this.#args, owner.override);
     this.#made = context;
-    if (this.#isTimed()) this.#startedMs = this.#ports.clock.monotonic();
+    if (this.isTimed()) this.#startedMs = this.#ports.clock.monotonic();
     const options = signal || onProgress || timeoutMs !== undefined ? { ...this.#call.options, context } : { context };
     return this.#ports.callPlugin(owner.instance, name, params, options, this) as Promise<ToolOutcome>;
   }
 
   /** Returns the output as handlers leave it. Throws the tool's own error unless one of them gave an output for it. */
-  async #after(made: unknown, error: HostError | null, context: HookContext): Promise<unknown> {
+  async after(made: unknown, error: HostError | null, context: HookContext): Promise<unknown> {
     const time = this.#durationMs === null ? {} : { durationMs: this.#durationMs };
     const tool = { name: this.#call.tool.name, success: error === null, ...time };
     const failure = error && { error: { message: error.message, code: error.code } };
@@ -226,9 +227,9 @@ class Walk implements CallEnd {
     let block: HostError | null = null;
     for (const hook of error ? ["OnError", "PostToolUse"] as const : ["PostToolUse"] as const) {
       if (!this.#ports.engine.has(hook)) continue;
-      const result = await this.#fire(hook, { tool, input: this.#args, output, ...failure }, context);
+      const result = await this.fire(hook, { tool, input: this.#args, output, ...failure }, context);
       // Both are fired even where the first blocks: those who count failures must not miss one.
-      if (result.blocked) block ??= this.#block(result, context, error);
+      if (result.blocked) block ??= this.block(result, context, error);
       output = result.output;
     }
     if (block) throw block;
@@ -236,7 +237,7 @@ class Walk implements CallEnd {
     return output;
   }
 
-  async #fire(
+  async fire(
     hook: HookEvent["hook"],
     event: Pick<HookEvent, "tool" | "input" | "output" | "error">,
     context: HookContext,
@@ -250,7 +251,7 @@ class Walk implements CallEnd {
     return result;
   }
 
-  #block(result: HookResult, { agent_path, session_id, request_id }: HookContext, cause?: HostError | null): HostError {
+  block(result: HookResult, { agent_path, session_id, request_id }: HookContext, cause?: HostError | null): HostError {
     const { tool: { name: tool, owner: { plugin: name, instance } } } = this.#call;
     const error = blockedError(tool, result, cause);
     const { hook, by, reason } = error.data as { hook: string; by: string; reason: string };
@@ -260,7 +261,7 @@ class Walk implements CallEnd {
   }
 
   /** Says how the call ended to listeners of events, and hands on text that handlers added. */
-  #end(isOk: boolean, output: unknown): void {
+  end(isOk: boolean, output: unknown): void {
     const { agent, session, tool } = this.#call;
     this.#ports.emitter?.emit("tool:execute", {
       agentName: agent,
@@ -270,11 +271,11 @@ class Walk implements CallEnd {
       duration: this.#durationMs ?? 0,
       conversationId: session.id,
     });
-    if (this.#context.length > 0) this.#handOver([...this.#context], isOk);
+    if (this.#context.length > 0) this.handOver([...this.#context], isOk);
   }
 
   /** Text goes to who asked for it; where it reaches nobody, the session keeps it. */
-  #handOver(texts: readonly string[], isOk: boolean): void {
+  handOver(texts: readonly string[], isOk: boolean): void {
     const { options: { onContext }, session, outputOnly } = this.#call;
     if (onContext) onContext(texts);
     else if (outputOnly || !isOk) session.keep(texts);

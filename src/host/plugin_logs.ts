@@ -46,10 +46,10 @@ export function pluginLogs(
   const now = timestamps(clock);
   const ownFiles: Files = {
     ...files,
-    async append(path, text) {
+    async openToAppend(path) {
       // Made with the first line, so that a host with quiet plugins leaves no empty folder.
       await files.makeDir(`${home}/logs`, { recursive: true, mode: 0o700 });
-      await files.append(path, text);
+      return await files.openToAppend(path);
     },
   };
   const lossLine = (count: number, reason: string): string =>

@@ -120,7 +120,7 @@ export class HostSession implements Session {
   readonly #transcript = new Transcript();
   readonly #firing = new Set<Promise<unknown>>();
   #start: ReturnType<SessionPorts["onStart"]> | null = null;
-  #cancelTimer: () => void = () => {};
+  #cancelTimer: (() => void) | null = null;
   #end: Promise<Blockable> | null = null;
   #isClosed = false;
   #context: string[] = [];
@@ -284,8 +284,8 @@ export class HostSession implements Session {
 
   /** Forgets that the session rests. */
   dropTimer(): void {
-    this.#cancelTimer();
-    this.#cancelTimer = () => {};
+    this.#cancelTimer?.();
+    this.#cancelTimer = null;
   }
 
   #fireIdle(): Promise<unknown> {

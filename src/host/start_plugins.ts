@@ -9,7 +9,6 @@ import { onDemandOf } from "../core/project/start_settings.ts";
 import { netLimitsOf } from "../core/project/net_rules.ts";
 import { refusedPlugins } from "../core/project/refused_plugins.ts";
 import type { ResolvedInstance } from "../core/project/types.ts";
-import { defined } from "../core/values/plain_data.ts";
 import type { PluginSpec, Supervisor } from "../core/supervisor/types.ts";
 import { auditLoad, errorFacts } from "./audit_load.ts";
 import type { FailedReloads } from "./failed_reloads.ts";
@@ -52,26 +51,19 @@ export async function startPlugins({ loaded, isFirst, signal, ...ports }: StartO
     ...refusedPlugins(resolved).map(({ instance, error }) => ({ instance, error })),
     ...delegates.map(({ agent, key, error }) => ({ instance: `${key}@${resolved.id}/${agent}`, error })),
   ];
-  if (isFirst) auditLoad(resolved, audit);
   const registered = new Set(supervisor.plugins().map(({ instance }) => instance));
   const fresh = resolved.instances.filter((one) => !registered.has(one.instance));
   const errors = await registerInstances(fresh, loaded, ports);
   errors.forEach((error, at) => error && failed.push({ instance: fresh[at]!.instance, error }));
+  // Behind the reading of manifests, which would wait for the trail, and before any plugin can be called.
+  if (isFirst) auditLoad(resolved, audit);
   signal.throwIfAborted();
-  const started = await supervisor.startAll();
-  const reported = new Set([...failed, ...started.failed].map(({ instance }) => instance));
-  const disabled = supervisor.plugins().filter(({ instance, status }) =>
-    status === "disabled" && !reported.has(instance)
-  );
-  return {
-    running: started.running,
-    resting: started.resting,
-    failed: [
-      ...failed,
-      ...started.failed,
-      ...disabled.map(({ instance, plugin }) => ({ instance, error: disabledError(plugin) })),
-    ],
-  };
+  const { running, resting, ...others } = await supervisor.startAll();
+  const disabled = others.disabled.map((instance) => ({
+    instance,
+    error: disabledError(supervisor.plugin(instance).plugin),
+  }));
+  return { running, resting, failed: [...failed, ...others.failed, ...disabled] };
 }
 
 /** The parts of a project that decide how an instance is registered. */
@@ -84,17 +76,21 @@ export function specOf(
   pins?: Pick<HostPins, "pinnedTools">,
 ): PluginSpec {
   const { dir, hash, instance, config, starts, manifest: { withheld, added } } = one;
-  const onDemand = onDemandOf(starts, operator.plugins) ?? undefined;
+  const onDemand = onDemandOf(starts, operator.plugins);
+  const pinnedTools = onDemand === null ? undefined : pins?.pinnedTools(one);
   return {
     dir,
-    ...defined({ hash, withheld, added }),
     instance,
     config,
     projectDir: resolved.dir,
     projects: [resolved.id],
     netLimits: netLimitsOf(operator.netRules, one),
     enabled: isEnabled(one),
-    ...(onDemand && { onDemand, ...defined({ pinnedTools: pins?.pinnedTools(one) }) }),
+    ...(hash !== undefined && { hash }),
+    ...(withheld !== undefined && { withheld }),
+    ...(added !== undefined && { added }),
+    ...(onDemand !== null && { onDemand }),
+    ...(pinnedTools !== undefined && { pinnedTools }),
   };
 }
 
@@ -109,15 +105,22 @@ export async function registerInstances(
 ): Promise<(HostError | null)[]> {
   const specs = all.map((one) => specOf(one, project, pins));
   const errors = await supervisor.registerAll(specs);
-  for (const [at, one] of all.entries()) {
-    const { instance, plugin: name, agents: [agent_path = ""] } = one;
+  all.forEach((one, at) => {
     const error = errors[at]!;
+    failedReloads.noteRegistration(one.instance, error);
+    if (error) return auditRefused(one, error, audit);
     const { pinnedTools } = specs[at]!;
-    if (!error && pinnedTools) pins?.recall(one, pinnedTools);
-    failedReloads.noteRegistration(instance, error);
-    if (error) audit.emit("plugin.refused", { name, instance }, { ...errorFacts(error), agent_path });
-  }
+    if (pinnedTools) pins?.recall(one, pinnedTools);
+  });
   return errors;
+}
+
+function auditRefused(
+  { instance, plugin: name, agents }: ResolvedInstance,
+  error: HostError,
+  audit: RegisterPorts["audit"],
+): void {
+  audit.emit("plugin.refused", { name, instance }, { ...errorFacts(error), agent_path: agents[0] ?? "" });
 }
 
 /** Returns the error of a plugin that the operator has not enabled. */

@@ -42,8 +42,8 @@ export function watchSecrets({ home, runtime, instances, reread, warn }: WatchSe
   const looks = polling(look, SECRETS_LOOK_MS, clock);
 
   const bound = (): string[] => {
-    const isBound = ({ manifest: { secrets = {} } }: ResolvedInstance): boolean =>
-      Object.values(secrets).some(({ hosts }) => hosts !== undefined);
+    const isBound = ({ manifest: { secrets } }: ResolvedInstance): boolean =>
+      secrets !== undefined && Object.values(secrets).some(({ hosts }) => hosts !== undefined);
     return [...new Set(instances().filter(isBound).map(({ plugin }) => plugin))];
   };
 

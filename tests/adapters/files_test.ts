@@ -2,11 +2,12 @@ import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
-import { symlink } from "node:fs/promises";
+import { stat, symlink, utimes } from "node:fs/promises";
 import { createServer } from "node:net";
 import { test } from "node:test";
 import { detectRuntime } from "../../src/adapters/default.ts";
 import { scratchDir } from "../support/scratch_dir.ts";
+import { until } from "../support/until.ts";
 
 const { files } = await detectRuntime();
 const missing = { code: "ENOENT" };
@@ -156,6 +157,27 @@ test("info() gives the bytes that a file takes, without its holes; usedBytes() t
   assert.equal(await files.usedBytes(`${dir}/none`), null);
 });
 
+test("info() has a change time by the system's clock, which moves when somebody sets the time of modification back", async (t) => {
+  const path = `${await scratchDir(t)}/a`;
+  const startMs = Date.now();
+  await files.write(path, "a");
+  const { atimeMs, mtimeMs } = await stat(path);
+  const before = (await files.info(path))!;
+  // Two seconds: one is cut off by some runtimes, and a file system's clock may tick as slowly.
+  assert.ok(before.changedMs > startMs - 2_000 && before.changedMs <= Date.now());
+  const after = await until(async () => {
+    await files.write(path, "b");
+    await utimes(path, atimeMs / 1000, mtimeMs / 1000);
+    const info = (await files.info(path))!;
+    return info.changedMs > before.changedMs && info;
+  }, "the next tick of the file system's clock");
+  assert.equal(Math.trunc((after as typeof before).modifiedMs), Math.trunc(before.modifiedMs));
+});
+
+test("fileSystem() gives the kernel's number for the kind of a file system, and null where there is none", async (t) => {
+  assert.deepEqual(await Promise.all(["/proc", `${await scratchDir(t)}/none`].map(files.fileSystem)), [0x9fa0, null]);
+});
+
 test("info() shows setuid and who may write", async () => {
   const tmp = await files.info("/tmp");
   assert.equal(tmp?.mode, 0o1777);
@@ -217,7 +239,8 @@ test("digest() and copyFile() read regular files to their end, whatever their si
   for (const content of ["", "abc", large]) {
     const size = typeof content === "string" ? content.length : content.length;
     await files.write(`${dir}/a`, content);
-    const expected = { bytes: size, sha256: createHash("sha256").update(content).digest("hex") };
+    const sha256 = createHash("sha256").update(content).digest("hex");
+    const expected = { bytes: size, sha256, file: await files.info(`${dir}/a`) };
     assert.deepEqual(await files.digest(`${dir}/a`, { maxBytes: size }), expected);
     assert.deepEqual(await files.copyFile(`${dir}/a`, `${dir}/b`, { maxBytes: size, mode: 0o444 }), expected);
     assert.deepEqual([...await files.readBytes(`${dir}/b`)].length, size);

@@ -93,8 +93,8 @@ test("logs that cannot be written are counted, and nothing else suffers", async 
   let isFull = true;
   const files = {
     ...runtime.files,
-    append: (path: string, text: string) =>
-      isFull ? Promise.reject(new Error("No space left")) : runtime.files.append(path, text),
+    openToAppend: (path: string) =>
+      isFull ? Promise.reject(new Error("No space left")) : runtime.files.openToAppend(path),
   };
   const logs = pluginLogs({ home, runtime: { ...runtime, files } });
   logs.write({ plugin: "echo", instance: "echo", line: "lost" });

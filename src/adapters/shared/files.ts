@@ -8,7 +8,7 @@ import { createHash } from "node:crypto";
 import { constants, type Stats } from "node:fs";
 import * as fs from "node:fs/promises";
 import { dirname } from "node:path";
-import type { FileDigest, FileInfo, Files, ReadWhole } from "../../core/ports/ports.ts";
+import type { FileDigest, FileInfo, Files, OpenFile, ReadWhole } from "../../core/ports/ports.ts";
 
 /** The file system of all three runtimes. */
 export const files: Files = {
@@ -19,6 +19,7 @@ export const files: Files = {
   readRange: (path, from, count) => readPart(path, count, () => from),
   write: (path, content, mode = 0o600) => patiently(() => fs.writeFile(path, content, { mode })),
   append: (path, text) => patiently(() => fs.appendFile(path, text, { mode: 0o600 })),
+  openToAppend,
   truncate: (path, size) => fs.truncate(path, size),
   rename: (from, to) => fs.rename(from, to),
   link: (from, to) => fs.link(from, to),
@@ -32,6 +33,7 @@ export const files: Files = {
   info: (path) => orNull(fs.lstat(path)),
   target: (path) => orNull(fs.stat(path)),
   usedBytes: (path) => fs.statfs(path).then(({ blocks, bfree, bsize }) => (blocks - bfree) * bsize, () => null),
+  fileSystem: (path) => fs.statfs(path).then(({ type }) => type, () => null),
   realPath: (path) => fs.realpath(path),
   readLink: (path) => fs.readlink(path),
   makeLink: (path, target) => fs.symlink(target, path),
@@ -42,6 +44,16 @@ export const files: Files = {
   freeBytes: (path) => fs.statfs(path).then(({ bavail, bsize }) => bavail * bsize, () => null),
   findSocket,
 };
+
+async function openToAppend(path: string): Promise<OpenFile> {
+  const handle = await patiently(() => fs.open(path, "a", 0o600));
+  return {
+    async append(bytes) {
+      for (let at = 0; at < bytes.length;) at += (await handle.write(bytes, at)).bytesWritten;
+    },
+    close: () => handle.close(),
+  };
+}
 
 /** Time in which plugins that start at once give back the descriptors of the files they read and write. */
 const DESCRIPTOR_MS = 500;
@@ -69,14 +81,16 @@ async function readWhole(
   take: (piece: Uint8Array) => void | Promise<void>,
 ): Promise<FileDigest> {
   // O_NONBLOCK: opening a named pipe would wait for a writer.
-  const file = await fs.open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  const opened = await patiently(() => fs.open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK));
   try {
-    if (!(await file.stat()).isFile()) throw systemError("EINVAL", `not a regular file, open '${path}'`);
+    const file = fileInfo(await opened.stat());
+    if (file.kind !== "file") throw systemError("EINVAL", `not a regular file, open '${path}'`);
     const hash = createHash("sha256");
-    const room = Buffer.alloc(PIECE_BYTES);
+    // As long as the file and no longer: to clear 256 KiB for each of thousands of small files took most of the time.
+    const room = Buffer.alloc(Math.min(file.size + 1, PIECE_BYTES));
     for (let bytes = 0;;) {
-      const { bytesRead } = await file.read(room, 0, PIECE_BYTES, null);
-      if (bytesRead === 0) return { bytes, sha256: hash.digest("hex") };
+      const { bytesRead } = await opened.read(room, 0, room.length, null);
+      if (bytesRead === 0) return { bytes, sha256: hash.digest("hex"), file };
       bytes += bytesRead;
       if (bytes > maxBytes) throw systemError("EFBIG", `file too large, read '${path}'`);
       const piece = room.subarray(0, bytesRead);
@@ -84,7 +98,7 @@ async function readWhole(
       await take(piece);
     }
   } finally {
-    await file.close();
+    await opened.close();
   }
 }
 
@@ -189,5 +203,6 @@ function fileInfo(stats: Stats): FileInfo {
     size: stats.size,
     allocatedBytes: stats.blocks * 512,
     modifiedMs: stats.mtimeMs,
+    changedMs: stats.ctimeMs,
   };
 }

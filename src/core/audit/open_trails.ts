@@ -16,15 +16,15 @@ export function openTrails(options: Omit<ChainFileOptions, "maxBytes">): AuditSi
   let isMade = false;
   const ownFiles: Files = {
     ...files,
-    async append(path, text) {
+    async openToAppend(path) {
       if (!isMade) await files.makeDir(folder, { recursive: true, mode: 0o700 });
       isMade = true;
       try {
-        await files.append(path, text);
+        return await files.openToAppend(path);
       } catch (error) {
         isMade = await files.info(folder) !== null;
         if (isMade) throw error;
-        await ownFiles.append(path, text); // Somebody has removed the folder.
+        return await ownFiles.openToAppend(path); // Somebody has removed the folder.
       }
     },
   };

@@ -76,7 +76,7 @@ export interface CageFacts {
   /** Processor as the kernel names it. */
   readonly arch: string;
   readonly tier: LimitTier;
-  /** Whether root runs the host: the device nodes of the cage are read-only then. */
+  /** Whether root runs the host: its launchers make the device nodes of cages read-only. */
   readonly isRoot: boolean;
   /**
    * Name of the host's network namespace, where a gated cage can have one whose every port the relay may listen on; null
@@ -112,8 +112,6 @@ export interface CagePlan {
   readonly net: readonly NetRule[];
   /** Whether the launcher makes the network of the cage, instead of bubblewrap. */
   readonly ownNetwork: boolean;
-  /** Whether the launcher first mounts the device nodes read-only. */
-  readonly sealsNodes: boolean;
   /** Further files of this start: name → text. */
   readonly files: Readonly<Record<string, string>>;
 }

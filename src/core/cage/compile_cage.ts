@@ -25,7 +25,6 @@ import {
 import { NETWORK_FILE } from "./net/own_network.ts";
 import { trustParts } from "./net/trust_parts.ts";
 import { hasPrivateHome, homeArgs, PRIVATE_HOME } from "./private_home.ts";
-import { nodeArgs } from "./sealed_nodes.ts";
 import { seccompProgram } from "./seccomp/seccomp_program.ts";
 import { configFiles } from "./wanted_paths.ts";
 
@@ -58,7 +57,7 @@ export function compileCage(request: CageRequest, facts: CageFacts): CagePlan {
     ...Object.entries(program.env).flatMap(([name, value]) => ["--setenv", name, value]),
     ...skeletonArgs(rootEntries, systemPrograms),
     ...etcArgs(net),
-    ...kernelArgs(bwrap.flags, facts),
+    ...kernelArgs(bwrap.flags),
     ...(hasPrivateHome(manifest) ? homeArgs(limits, bwrap.flags.has("--size")) : []),
     ...programs.flatMap(executableArgs),
     ...grants.flatMap(grantArgs),
@@ -88,7 +87,6 @@ export function compileCage(request: CageRequest, facts: CageFacts): CagePlan {
     granted: [...grants, installDir],
     net,
     ownNetwork,
-    sealsNodes: facts.isRoot,
     files: {
       ...program.files,
       ...trust.files,
@@ -146,7 +144,7 @@ function etcArgs(net: readonly NetRule[]): string[] {
   ];
 }
 
-function kernelArgs(flags: ReadonlySet<string>, { isRoot, runDir }: CageFacts): string[] {
+function kernelArgs(flags: ReadonlySet<string>): string[] {
   const tmpfs = (path: string, mebibytes: number): string[] => {
     const size = flags.has("--size") ? ["--size", `${mebibytes * MIB}`] : [];
     return [...size, "--perms", "1777", "--tmpfs", path];
@@ -155,7 +153,6 @@ function kernelArgs(flags: ReadonlySet<string>, { isRoot, runDir }: CageFacts): 
     // With a root host the plugin could rewrite kernel settings, and change the mode of what the kernel shows here.
     ...["--proc", "/proc", "--remount-ro", "/proc"],
     ...["--dev", "/dev"],
-    ...(isRoot ? nodeArgs(runDir) : []),
     ...tmpfs("/dev/shm", 16),
     ...["--remount-ro", "/dev"],
     ...tmpfs("/tmp", 64),

@@ -5,7 +5,7 @@
  */
 import { HostError, type HostErrorCode } from "../errors/host_error.ts";
 import type { Exit, Files } from "../ports/ports.ts";
-import { type CageStatus, LAUNCHER_FAILURES, SEAL_FAILED } from "./launcher.ts";
+import { type CageStatus, LAUNCHER_FAILURES, LIMITS_FAILED, SEAL_FAILED } from "./launcher.ts";
 import type { CageLimits } from "./limits/cage_limits.ts";
 import { wasOutOfMemory } from "./limits/control_group.ts";
 import type { Watchdog } from "./limits/watchdog.ts";
@@ -33,6 +33,11 @@ export async function diagnose({ exit, status, stderr, isRoot }: Ended, files: F
   if (!isRoot && unsealed !== undefined && !status.launched) return await fromBwrap(unsealed, files);
   if (!status.launched && (exit.code === SEAL_FAILED || unsealed?.startsWith("unshare"))) {
     return rootRefused(unsealed ?? "the device nodes cannot be made read-only");
+  }
+  if (exit.code === LIMITS_FAILED) {
+    const why = "its launcher could not join its control groups, or not limit them";
+    const data = { stderr: stderr.slice(-5) };
+    return new HostError("cage.limits_failed", `Cannot limit the cage: ${why}`, { data, hint: "Run kaged doctor" });
   }
   const part = LAUNCHER_FAILURES.get(exit.code ?? 0);
   const why = part ?? (stderr.at(-1) || `the launcher ended with exit code ${exit.code}`);

@@ -68,7 +68,7 @@ const STALE_MS = 3_600_000;
 /** Ends and removes each cage under `<home>/run` whose host is gone. What cannot be removed is left where it is. */
 export async function sweepRun(home: string, runtime: Runtime): Promise<void> {
   const { files } = runtime;
-  const names = (await files.list(`${home}/run`).catch(() => [])).filter((name) => /^(cage|ready)-/.test(name));
+  const names = (await files.list(`${home}/run`).catch(() => [])).filter((name) => /^(cage|ready|nodes)-/.test(name));
   await Promise.all(names.map((name) => sweepCage(`${home}/run/${name}`, runtime).catch(() => {})));
 }
 

@@ -1,12 +1,13 @@
 /**
- * Looks at the disk for everything {@link compileCage} needs to know. Done anew at each start: what was true at the last
- * one may have been changed by the plugin since.
+ * Looks at the disk for everything {@link compileCage} needs to know. Done anew at each start, but for the system's own
+ * layout: what was true at the last one may have been changed by the plugin since.
  *
  * @module
  */
 import { HostError } from "../errors/host_error.ts";
 import { readCapabilities } from "../manifest/capability.ts";
 import type { Files, Runtime } from "../ports/ports.ts";
+import { askedOnce } from "./asked_once.ts";
 import type { CagePlaces, CageRequest } from "./cage.ts";
 import type { GrantedPath, MachineFacts, PathFacts, RootEntry, WantedPath } from "./cage_plan.ts";
 import { findBash } from "./find_bash.ts";
@@ -149,11 +150,11 @@ async function pathFacts(path: string, files: Files): Promise<PathFacts> {
   return { kind: info?.kind ?? null, real, dev: info?.dev ?? 0, ino: info?.ino ?? 0 };
 }
 
-async function rootEntriesOf(files: Files): Promise<RootEntry[]> {
+const rootEntriesOf = askedOnce(async (files: Files): Promise<RootEntry[]> => {
   const entries = await Promise.all(ROOT_ENTRIES.map(async (path): Promise<RootEntry[]> => {
     const info = await files.info(path);
     if (info?.kind === "symlink") return [{ path, link: await files.readLink(path) }];
     return info?.kind === "directory" ? [{ path, link: null }] : [];
   }));
   return entries.flat();
-}
+});

@@ -3,17 +3,18 @@
  * bubblewrap. The same on every runtime.
  *
  * Nothing of the host is in its arguments. Bubblewrap's orders lie in a folder of their own, which is the shell's
- * working directory: `orders` (control groups to join, bubblewrap and the plugin's command, arguments of bubblewrap),
- * `hosts`, `seccomp`, under root a name for each device node and, for a network made before bubblewrap, `network`. There
- * the shell leaves `status`: its process ids, then bubblewrap's reports. The files are few because making one is dear:
- * ext4 passes over each inode of a file that was removed within the last minute.
+ * working directory: `orders` (control groups to join, their limits, bubblewrap and the plugin's command, its arguments),
+ * `hosts`, `seccomp` and, for a network made before bubblewrap, `network`. There the shell leaves `status`: its process
+ * ids, then bubblewrap's reports. The files are few because making one is dear: ext4 passes over each inode of a file that
+ * was removed within the last minute.
  *
  * @module
  */
 import type { Command, Files } from "../ports/ports.ts";
 import type { CagePlan } from "./cage_plan.ts";
+import type { GroupPlan } from "./limits/limit_parts.ts";
 import { NETWORK_FILE, NETWORK_SPACES, OWN_NETWORK } from "./net/own_network.ts";
-import { MOUNT, NODE_FILE, NODE_LINES, NODE_TABLE, NODES, UNSHARE } from "./sealed_nodes.ts";
+import { NSENTER, SEAL, UNSHARE } from "./sealed_nodes.ts";
 
 /** Descriptor of the text of `/etc/hosts`. */
 export const HOSTS_FD = 6;
@@ -23,9 +24,9 @@ const ARGS_FD = 8;
 /** Descriptor of the filter on system calls. */
 export const SECCOMP_FD = 9;
 
-/** Argument of a launcher that waits; see `ready_launcher.ts`. */
-const WAIT = "wait";
-/** Written by such a launcher, as long as it waits: its process ids. */
+/** Second argument of a launcher that waits for orders, or that keeps sealed nodes; see `ready_launcher.ts`. */
+type Part = "wait" | "keep";
+/** Written by such a launcher, as long as it waits or keeps: its process ids. */
 export const READY_FILE = "ready";
 
 /** Descriptors that each process of a cage may have. */
@@ -36,11 +37,12 @@ const GROUP = /^\/.*\/kaged_[^/]+$/;
 
 /** Exit code of the shell when device nodes could not be made read-only. */
 export const SEAL_FAILED = 124;
+/** Exit code of the shell when it could not join the control groups of the cage, or not limit them. */
+export const LIMITS_FAILED = 123;
 /** How the shell ends when it cannot do its part, and what that part was. */
 export const LAUNCHER_FAILURES: ReadonlyMap<number, string> = new Map([
   [121, "it could not see its own descriptors in /proc"],
   [122, "it could not read the files of the cage"],
-  [123, "it could not join the control groups that limit it"],
   [125, "it could not prepare the network of the cage"],
 ]);
 
@@ -50,9 +52,11 @@ export const LAUNCHER_FAILURES: ReadonlyMap<number, string> = new Map([
 // empty environment: what it has can be read inside as /proc/1/environ.
 // The limit of descriptors bounds the work of the watchdog; where the host's own is lower, that one stays.
 // What the shell reads of a file word by word it has not read beyond: bubblewrap finds its arguments where that ended.
-// Not every mount program makes a bind mount read-only when asked to, and none says so: the mounts are counted.
+// Bubblewrap lists the mounts of this namespace for each of its own, and copies them all: those of /sys, which no cage
+// shows and which may be most of them, are left out of the namespace that cages share. Control groups are there, so a
+// launcher finds them by way of its host.
 // Told to wait, it prints a line when it does, and goes on at the first line on stdin, of which it takes not a byte more: the rest is the plugin's.
-const SCRIPT = `${OWN_NETWORK}
+const SCRIPT = `${OWN_NETWORK}${SEAL}
 umask 077
 fds=(/proc/self/fd/*)
 [[ -e \${fds[0]} ]] || exit 121
@@ -60,15 +64,13 @@ for path in "\${fds[@]}"; do
   fd=\${path##*/}
   if ((fd > 2)); then exec {fd}>&-; fi
 done
-if [[ -e ${NODE_TABLE} ]]; then
-  ${MOUNT} -a -T ${NODE_TABLE} || exit ${SEAL_FAILED}
-  sealed=0
-  while read -r _ _ _ _ at options _; do
-    if [[ $at == */"\${PWD##*/}/${NODE_FILE}"* && $options == ro,* ]]; then ((++sealed)); fi
-  done </proc/self/mountinfo
-  ((sealed == ${NODES.length})) || exit ${SEAL_FAILED}
-fi
-if [[ $1 == ${WAIT} ]]; then
+around=
+case $1 in
+  seal) seal || exit ${SEAL_FAILED} ;;
+  sealed) is_sealed || exit ${SEAL_FAILED}; around=/proc/$PPID/root ;;
+esac
+if [[ $2 == keep ]]; then /bin/umount -l /sys 2>/dev/null; fi
+if [[ $2 != "" ]]; then
   exec ${STATUS_FD}>${READY_FILE} || exit 122
   echo "$$ $PPID" >&${STATUS_FD}
   echo
@@ -89,46 +91,65 @@ read_words() {
   done
 }
 read_words groups
+read_words settings
 read_words command
 ((\${#command[@]} > 0)) || exit 122
 exec ${HOSTS_FD}<hosts ${STATUS_FD}>status ${SECCOMP_FD}<seccomp || exit 122
 echo "$$ $PPID" >&${STATUS_FD} || exit 122
-for group in "\${groups[@]}"; do
-  if [[ -e $group/tasks ]]; then echo 0 >"$group/tasks" || exit 123; else echo $$ >"$group/cgroup.procs" || exit 123; fi
+for ((at = 0; at < \${#settings[@]}; at += 3)); do
+  { echo "\${settings[at + 1]}" >"$around\${settings[at]}"; } 2>/dev/null ||
+    [[ \${settings[at + 2]} == optional ]] || exit ${LIMITS_FAILED}
+done
+for group in "\${groups[@]/#/"$around"}"; do
+  if [[ -e $group/tasks ]]; then echo 0 >"$group/tasks"; else echo $$ >"$group/cgroup.procs"; fi || exit ${LIMITS_FAILED}
 done
 ulimit -c 0
 ulimit -n ${MAX_DESCRIPTORS} 2>/dev/null
 cd / && exec -c "\${command[@]}"
 `;
 
+/** How a launcher differs from that of an ordinary user's cage with a network of bubblewrap's. */
+export interface LaunchOptions {
+  readonly isRoot: boolean;
+  readonly ownNetwork?: boolean;
+  /** Process in whose mount namespace device nodes are sealed; null for a launcher of root that seals them for itself. */
+  readonly keeper?: number | null;
+  readonly part?: Part;
+}
+
 /**
- * Returns the command that starts the cage whose files lie in `dir`: for root in a mount namespace of its own, and in a
- * network of its own where bubblewrap is not to make it.
+ * Returns the command that starts the cage whose files lie in `dir`: for root in a mount namespace where device nodes are
+ * sealed, and in a network of its own where bubblewrap is not to make it.
  */
 export function launchCommand(
   bash: string,
   dir: string,
-  { isRoot, ownNetwork, waits = false }: {
-    readonly isRoot: boolean;
-    readonly ownNetwork: boolean;
-    readonly waits?: boolean;
-  },
+  { isRoot, ownNetwork = false, keeper = null, part }: LaunchOptions,
 ): Command {
+  const seal = isRoot ? keeper === null ? "seal" : "sealed" : "";
   // --norc --noprofile: with a socket for stdin bash takes itself for a remote login and reads ~/.bashrc, uncaged.
-  const shell = [bash, "--norc", "--noprofile", "-c", SCRIPT, "launcher", ...(waits ? [WAIT] : [])] as const;
+  const shell = [bash, "--norc", "--noprofile", "-c", SCRIPT, "launcher", seal, ...(part ? [part] : [])] as const;
   // Slave: what the host unmounts later goes here too, instead of staying busy as long as the plugin runs.
-  const spaces = [...(ownNetwork ? NETWORK_SPACES : []), ...(isRoot ? ["--mount", "--propagation", "slave"] : [])];
-  const [file, ...args] = spaces.length > 0 ? [UNSHARE, ...spaces, "--", ...shell] as const : shell;
+  const mounts = seal === "seal" ? ["--mount", "--propagation", "slave"] : [];
+  const spaces = [...(ownNetwork ? NETWORK_SPACES : []), ...mounts];
+  const unshared = spaces.length > 0 ? [UNSHARE, ...spaces, "--", ...shell] as const : shell;
+  const [file, ...args] = seal === "sealed"
+    // The folder as it is now: entering a mount namespace leads to its root.
+    ? [NSENTER, "--mount", "--target", `${keeper}`, "--wd=.", "--", ...unshared] as const
+    : unshared;
   return { file, args, env: {}, cwd: dir };
 }
 
-/** Writes the orders of a cage; see {@link readGroups}. Two of their three parts begin with how many words they have. */
+/** Writes the orders of a cage; see {@link readGroups}. Three of their four parts begin with how many words they have. */
 export async function writeOrders(
   plan: Pick<CagePlan, "bwrap" | "command" | "args">,
-  { groups, dir, files }: { readonly groups: readonly string[]; readonly dir: string; readonly files: Files },
+  { groups, dir, files }: { readonly groups: GroupPlan; readonly dir: string; readonly files: Files },
 ): Promise<void> {
+  const { dirs } = groups;
+  const settings = groups.settings.flatMap(({ path, value, optional }) => [path, value, optional ? "optional" : ""]);
   const command = [plan.bwrap, "--args", `${ARGS_FD}`, "--", ...plan.command];
-  const words = [`${groups.length}`, ...groups, `${command.length}`, ...command, ...plan.args];
+  const counted = [dirs, settings, command].flatMap((words) => [`${words.length}`, ...words]);
+  const words = [...counted, ...plan.args];
   await files.write(`${dir}/orders`, words.map((word) => `${word}\0`).join(""));
 }
 
@@ -139,17 +160,6 @@ export async function writeLaunchFiles(plan: CagePlan, dir: string, files: Files
     writeShared(`${dir}/seccomp`, plan.seccomp, files),
     ...Object.entries(plan.files).map(([name, text]) => files.write(`${dir}/${name}`, text)),
   ]);
-}
-
-/** Writes the files from which the launcher of a root host seals the device nodes. */
-export async function writeNodeFiles(dir: string, files: Files): Promise<void> {
-  const table = `${dir}/${NODE_TABLE}`;
-  await writeShared(table, NODE_LINES, files);
-  // Something to mount a node on: a further name of a file costs no inode.
-  await Promise.all(NODES.map((name) => {
-    const path = `${dir}/${NODE_FILE}${name}`;
-    return files.link(table, path).catch(() => files.write(path, ""));
-  }));
 }
 
 /** Files of cages that may still be there, by content. No cage can see them, so none has changed them. */

@@ -4,15 +4,16 @@
  * @module
  */
 import { HostError, messageOf } from "../errors/host_error.ts";
-import type { Exit, Runtime } from "../ports/ports.ts";
+import type { Command, Exit, Files, Runtime } from "../ports/ports.ts";
+import { askedOnce } from "./asked_once.ts";
 import type { Cage, CageRequest } from "./cage.ts";
-import type { CagePlan } from "./cage_plan.ts";
+import type { CagePlan, MachineFacts } from "./cage_plan.ts";
 import { compileCage } from "./compile_cage.ts";
 import { diagnose, limitFailure } from "./diagnose.ts";
 import { endLeftovers, firstPid, sweepRun } from "./end_leftovers.ts";
 import { findBash } from "./find_bash.ts";
 import { gatherFacts } from "./gather_facts.ts";
-import { launchCommand, readStatus, writeLaunchFiles, writeNodeFiles, writeOrders } from "./launcher.ts";
+import { type CageStatus, launchCommand, readStatus, writeLaunchFiles, writeOrders } from "./launcher.ts";
 import { DEFAULT_LIMITS } from "./limits/cage_limits.ts";
 import { makeGroups, removeGroups, settleGroups } from "./limits/control_group.ts";
 import { groupPlan, scopedCommand } from "./limits/limit_parts.ts";
@@ -20,14 +21,14 @@ import { startWatchdog, type Watchdog } from "./limits/watchdog.ts";
 import { type Gatekeeper, openGatekeeper } from "./net/gatekeeper.ts";
 import { hostRules, netMode, SOCKET_FILE } from "./net/net_parts.ts";
 import { boundOptions } from "./net/trust_parts.ts";
-import { enterHome, readyNext, takeReady } from "./ready_launcher.ts";
+import { endStale, enterHome, hasOthers, keeperOf, makeKeeper, readyNext, takeReady } from "./ready_launcher.ts";
 import { verifyMounts } from "./verify_mounts.ts";
 import { requirePermissions } from "./require_permissions.ts";
 import { verifyWalls } from "./verify_walls.ts";
 
+/** Bubblewrap reports its child some 2 ms after a launcher that waited goes on, and a program answers after 15 or more. */
+const REPORTED_MS = 8;
 const PRIVATE = { recursive: true, mode: 0o700 };
-/** How a launcher for a start to come differs. */
-const waiting = { ownNetwork: false, waits: true };
 
 /**
  * Builds a cage. There is no way around it: what cannot be caged is not started. With `mayWait` its launcher may be one
@@ -50,23 +51,72 @@ export async function openCage(
   }
 }
 
-/** Plans a start, writes its files and returns the cage that stands on them. */
+/** Finds out about a start and builds its cage, as one of those of its home. */
 async function buildCage(request: CageRequest, runtime: Runtime, mayWait: boolean): Promise<Cage> {
-  const { files } = runtime;
+  const { files, uid } = runtime;
   const { home } = request.places;
   await requireGround(runtime);
-  const [bash] = await Promise.all([findBash(files), files.makeDir(`${home}/run`, PRIVATE)]);
-  const facts = await gatherFacts(request, runtime);
+  const bash = await findBash(files);
+  await files.makeDir(`${home}/run`, PRIVATE);
   await sweepOnce(home, runtime);
+  const isRoot = uid === 0;
+  const canWait = mayWait && runtime.processes.mayWait !== false;
+  const readyKeeper = async (): Promise<void> => {
+    const keeperIn = (dir: string): Command => launchCommand(bash, dir, { isRoot, part: "keep" });
+    if (isRoot && canWait) await makeKeeper(home, keeperIn, runtime);
+  };
+  const launchers: Launchers = {
+    canWait,
+    command(dir, ownNetwork) {
+      const keeper = canWait && !ownNetwork ? keeperOf(home) : null;
+      return launchCommand(bash, dir, { isRoot, ownNetwork, keeper });
+    },
+    async waiting(dir) {
+      await readyKeeper();
+      return launchCommand(bash, dir, { isRoot, keeper: keeperOf(home), part: "wait" });
+    },
+    leave: enterHome(home),
+  };
+  try {
+    // Not for the only cage of a home: to seal nodes for itself takes less than to wait for a keeper.
+    if (hasOthers(home)) void readyKeeper();
+    const facts = await gatherFacts(request, runtime);
+    await endStale(home, [...facts.grants, facts.installDir], files);
+    return await planCage(request, facts, { launchers, runtime });
+  } catch (error) {
+    await launchers.leave();
+    throw error;
+  }
+}
+
+/** The launchers of a home, as one of its cages uses them. */
+interface Launchers {
+  readonly canWait: boolean;
+  /** Returns the command of the launcher whose folder is `dir`. */
+  command(dir: string, ownNetwork: boolean): Command;
+  /** Returns the command of one for a start to come, which finds sealed nodes under root. */
+  waiting(dir: string): Promise<Command>;
+  /** The cage is gone. */
+  readonly leave: () => Promise<void>;
+}
+
+/** Plans a start, writes its files and returns the cage that stands on them. */
+async function planCage(
+  request: CageRequest,
+  facts: MachineFacts,
+  { launchers, runtime }: { readonly launchers: Launchers; readonly runtime: Runtime },
+): Promise<Cage> {
+  const { files } = runtime;
+  const { home } = request.places;
   const { tier, isRoot } = facts;
-  const canWait = mayWait && tier.name !== "systemd" && runtime.processes.mayWait !== false;
+  const canWait = launchers.canWait && tier.name !== "systemd";
   const ready = canWait && facts.hostNetwork === null ? await takeReady(home, runtime) : null;
   const dir = ready?.dir ?? await files.makeTempDir(`${home}/run/cage-`);
-  const leaveHome = enterHome(home);
   const { limits = DEFAULT_LIMITS, overlays = [] } = request;
   const name = runtime.ids.create("kaged");
   const groups = groupPlan(tier, limits, name);
   let closed = false;
+  const report = reportOf(dir, runtime);
   let watchdog: Watchdog | null = null;
   let gatekeeper: Gatekeeper | null = null;
   // The launcher's files hold the plan, so the cage keeps only these parts of it.
@@ -74,28 +124,29 @@ async function buildCage(request: CageRequest, runtime: Runtime, mayWait: boolea
   const close = async (): Promise<void> => {
     closed = true;
     watchdog?.stop();
+    report.cancel();
     await ready?.discard();
     await gatekeeper?.close();
     await endLeftovers(dir, runtime);
     // A group that could not be removed keeps the folder: its list of groups is how the next host finds it.
     if (await removeGroups(groups.dirs, runtime)) await files.remove(dir);
-    await leaveHome();
+    await launchers.leave();
   };
+  let launcher: Command;
   try {
     const bound = await boundOptions(request, runtime);
     const trust = bound && { authority: bound.authority.certificate, roots: bound.roots };
     const plan = compileCage(request, { ...facts, runDir: dir, trust });
     kept = { net: plan.net, granted: plan.granted, ownNetwork: plan.ownNetwork };
     // First the list, then the groups: a host that dies in between leaves none that nobody knows of.
-    await writeOrders(plan, { groups: groups.dirs, dir, files });
-    const nodes = ready === null && plan.sealsNodes ? writeNodeFiles(dir, files) : null;
-    await Promise.all([makeGroups(groups, files), writeLaunchFiles(plan, dir, files), nodes]);
+    await writeOrders(plan, { groups, dir, files });
+    await Promise.all([makeGroups(groups, files), writeLaunchFiles(plan, dir, files)]);
     if (netMode(kept.net) === "gated") gatekeeper = await gatekeeperIn(dir, { request, bound, net: kept.net }, runtime);
+    launcher = launchers.command(dir, kept.ownNetwork);
   } catch (error) {
     await close();
     throw error;
   }
-  const launcher = launchCommand(bash, dir, { isRoot, ownNetwork: kept.ownNetwork });
   const childPid = async (): Promise<number | null> => (await readStatus(dir, files)).childPid;
   const command = tier.name === "systemd"
     ? scopedCommand(launcher, { tier, limits, name, uid: runtime.uid })
@@ -108,28 +159,51 @@ async function buildCage(request: CageRequest, runtime: Runtime, mayWait: boolea
     childPid,
     connections: () => gatekeeper?.connections() ?? 0,
     watch(): void {
-      if (closed || tier.name !== "watchdog") return;
+      if (closed) return;
+      if (ready !== null) report.lookSoon();
+      if (tier.name !== "watchdog") return;
       watchdog ??= startWatchdog(() => firstPid(dir, files), limits, runtime);
     },
     async settle(): Promise<void> {
       if (closed) return;
-      if (canWait) readyNext(home, (to) => launchCommand(bash, to, { ...waiting, isRoot }), runtime);
+      if (canWait) readyNext(home, launchers.waiting, runtime);
       await settleGroups(groups, files);
     },
     async verifyMounts(): Promise<void> {
-      const { childPid: pid, launcher } = await readStatus(dir, files);
-      if (closed) return;
-      const ownNetwork = netMode(kept.net) !== "all";
-      const mounts = verifyMounts(pid, { granted: kept.granted, overlays, isRoot }, files);
-      mounts.catch(() => {}); // A missing wall comes first.
-      if (pid !== null) await verifyWalls(pid, { ownNetwork, launcher }, runtime);
-      await mounts;
+      const status = await report.read();
+      if (!closed) await verifyCage(status, { ...kept, overlays, isRoot }, runtime);
     },
     diagnose: async (exit: Exit, stderr) =>
       await diagnose({ exit, status: await readStatus(dir, files), stderr, isRoot }, files) ??
         await limitFailure(exit, { limits, groups: groups.dirs, watchdog }, files),
     close,
   };
+}
+
+/** Reads bubblewrap's report: where it can, while the program starts, and not when that has answered and waits. */
+function reportOf(dir: string, { files, clock }: Runtime) {
+  let seen: CageStatus | null = null;
+  let cancel = (): void => {};
+  return {
+    lookSoon(): void {
+      const look = (): Promise<void> => readStatus(dir, files).then((status) => void (seen = status), () => {});
+      cancel = clock.after(REPORTED_MS, () => void look());
+    },
+    cancel: (): void => cancel(),
+    read: async (): Promise<CageStatus> => seen?.childPid ? seen : await readStatus(dir, files),
+  };
+}
+
+/** Looks from outside at the mounts and walls of a cage. Rejects with `cage.path_swapped` or `cage.walls_missing`. */
+async function verifyCage(
+  { childPid: pid, launcher }: CageStatus,
+  { net, ...places }: Pick<CagePlan, "net"> & Parameters<typeof verifyMounts>[1],
+  runtime: Runtime,
+): Promise<void> {
+  const mounts = verifyMounts(pid, places, runtime.files);
+  mounts.catch(() => {}); // A missing wall comes first.
+  if (pid !== null) await verifyWalls(pid, { ownNetwork: netMode(net) !== "all", launcher }, runtime);
+  await mounts;
 }
 
 function gatekeeperIn(
@@ -166,6 +240,10 @@ export async function requireGround(
     });
   }
   requirePermissions(missingPermissions(null));
+  await requireProc(files);
+}
+
+const requireProc = askedOnce(async (files: Files): Promise<void> => {
   try {
     await files.target("/proc/self/root/"); // verifyMounts() reads there.
   } catch (cause) {
@@ -174,4 +252,4 @@ export async function requireGround(
       hint: "Start Deno with the permissions of docs/embed-deno.md",
     });
   }
-}
+});

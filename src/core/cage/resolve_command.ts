@@ -49,6 +49,9 @@ export async function resolveCommand(
   return { argv, mounts, env: search.env };
 }
 
+/** The compiled program that was found last, most often the runtime of the next start too, as it was when it was read. */
+const compiled = new WeakMap<Files, string>();
+
 /** One search: collects mounts by where they appear in the cage. */
 class Search {
   readonly mounts: Map<string, ExecutableMount> = new Map();
@@ -166,8 +169,10 @@ class Search {
     const info = await this.#files.target(path);
     if (info?.kind !== "file") throw missing(asked, `"${path}" is no file`);
     if ((info.mode & 0o111) === 0) throw missing(asked, `"${path}" is not executable`, `chmod +x ${path}`);
+    const stamp = [path, info.dev, info.ino, info.size, info.modifiedMs].join();
+    if (compiled.get(this.#files) === stamp) return;
     const shebang = parseShebang(await this.#files.readHead(path, SHEBANG_BYTES));
-    if (!shebang) return;
+    if (!shebang) return void compiled.set(this.#files, stamp);
     if (depth >= MAX_INTERPRETERS) throw missing(asked, `more than ${MAX_INTERPRETERS} scripts start each other`);
     if (!shebang.interpreter.startsWith("/")) {
       throw missing(asked, `the interpreter ${JSON.stringify(shebang.interpreter)} of "${path}" is no absolute path`);

@@ -5,7 +5,8 @@
  * @module
  */
 import { HostError } from "../errors/host_error.ts";
-import type { Runtime } from "../ports/ports.ts";
+import type { Files, Runtime } from "../ports/ports.ts";
+import { askedOnce } from "./asked_once.ts";
 
 /** Namespaces every cage has of its own. */
 const NAMESPACES = ["user", "mnt", "pid", "ipc", "uts"];
@@ -20,6 +21,12 @@ const STATUS: readonly (readonly [RegExp, string])[] = [
  * for that. The limit is a time and no number of looks: a look takes no time on one runtime and much on another.
  */
 const PATIENCE_MS = 3_000;
+
+/** The host's own namespaces, by name. */
+const hostSpaces = askedOnce(async (files: Files): Promise<ReadonlyMap<string, string>> => {
+  const link = async (name: string) => [name, await files.readLink(`/proc/self/ns/${name}`)] as const;
+  return new Map(await Promise.all([...NAMESPACES, "net"].map(link)));
+});
 
 /** Rejects with `cage.walls_missing` unless the process is caged. One that has ended passes: its end is reported elsewhere. */
 export async function verifyWalls(
@@ -38,23 +45,22 @@ export async function verifyWalls(
   const link = (path: string): Promise<string | null> => files.readLink(path).catch(() => null);
   const startedMs = clock.monotonic();
   const names = [...NAMESPACES, ...(ownNetwork ? ["net"] : [])];
+  const hosts = await hostSpaces(files);
   let faults: string[];
   for (;;) {
-    const spaces = await Promise.all(names.map(async (name) => {
-      const of = (process: number | string): Promise<string | null> => link(`/proc/${process}/ns/${name}`);
-      const [own, hosts, around] = await Promise.all([
-        of(pid),
-        of("self"),
-        name === "net" ? "" : of(launcher),
-      ]);
-      return { name, own, hosts, around };
-    }));
+    const [spaces, status] = await Promise.all([
+      Promise.all(names.map(async (name) => {
+        const of = (process: number): Promise<string | null> => link(`/proc/${process}/ns/${name}`);
+        const [own, around] = await Promise.all([of(pid), name === "net" ? "" : of(launcher)]);
+        return { name, own, hosts: hosts.get(name), around };
+      })),
+      files.readText(`/proc/${pid}/status`).catch(() => ""),
+    ]);
     const named = (some: typeof spaces): string => some.map(({ name }) => name).join(", ");
     const shared = spaces.filter(({ own, hosts }) => own !== null && own === hosts);
     const isBeside = spaces.filter(({ own, hosts, around }) => own !== null && own === around && own !== hosts);
     // A process that is about to end has no namespaces any more, although its status still says that it runs.
     const unseen = spaces.filter(({ own, around }) => own === null || around === null);
-    const status = await files.readText(`/proc/${pid}/status`).catch(() => "");
     if (/^State:\s*[ZX]/m.test(status) || status === "") return;
     faults = STATUS.flatMap(([pattern, fault]) => pattern.test(status) ? [] : [fault]);
     if (unseen.length > 0) faults.unshift(`its namespaces cannot be seen: ${named(unseen)}`);

@@ -60,7 +60,7 @@ function renderings(value: unknown, old: string): string[] {
 
 /** Finds the text to change: the value itself, or the nearest map above it that is there. */
 function spliceFor(yaml: Yaml, { text, syntax }: YamlDocument, path: readonly string[]): Splice | null {
-  let node: unknown = syntax.contents;
+  let node: unknown = syntax().contents;
   for (const [index, step] of path.entries()) {
     if (!yaml.isMap(node)) return null;
     const pair: Pair | undefined = node.items.find(({ key }) => yaml.isScalar(key) && key.value === step);

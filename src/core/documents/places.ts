@@ -18,24 +18,35 @@ export const FILE_START: Place = { line: 1, column: 1 };
 
 /** One value of a document: its path, its place, and the values inside it. */
 export class Spot {
-  readonly path: DocumentPath;
+  /** Steps from the root. */
+  readonly depth: number;
   readonly #value: Place;
   readonly #key: Place;
-  readonly #below = new Map<string, Spot>();
+  readonly #above: Spot | null;
+  readonly #step: string | number;
+  /** Null while there are none: most values of a document are leaves. */
+  #below: Map<string, Spot> | null = null;
 
   /** `key` is the place of the key in front of the value; list items and roots have none. */
-  constructor(value: Place, key: Place = value, path: DocumentPath = []) {
-    this.path = path;
+  constructor(value: Place, key: Place = value, above: Spot | null = null, step: string | number = "") {
+    this.depth = above === null ? 0 : above.depth + 1;
     this.#value = value;
     this.#key = key;
+    this.#above = above;
+    this.#step = step;
+  }
+
+  get path(): DocumentPath {
+    return this.#above === null ? [] : [...this.#above.path, this.#step];
   }
 
   /** Adds the value under `step`. A step that is known already keeps its first place. */
   add(step: string | number, value: Place, key?: Place): Spot {
-    const known = this.#below.get(String(step));
+    const below = this.#below ??= new Map();
+    const known = below.get(String(step));
     if (known) return known;
-    const spot = new Spot(value, key, [...this.path, step]);
-    this.#below.set(String(step), spot);
+    const spot = new Spot(value, key, this, step);
+    below.set(String(step), spot);
     return spot;
   }
 
@@ -43,7 +54,7 @@ export class Spot {
   placeOf(path: DocumentPath, part: "key" | "value"): Place {
     const [step, ...rest] = path;
     if (step === undefined) return part === "key" ? this.#key : this.#value;
-    return this.#below.get(String(step))?.placeOf(rest, part) ?? this.#value;
+    return this.#below?.get(String(step))?.placeOf(rest, part) ?? this.#value;
   }
 }
 

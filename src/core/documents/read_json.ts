@@ -63,7 +63,7 @@ class JsonReader {
   }
 
   #value(spot: Spot): unknown {
-    if (spot.path.length > MAX_DEPTH) this.#refuse("too_deep");
+    if (spot.depth > MAX_DEPTH) this.#refuse("too_deep");
     const char = this.#text[this.#at];
     if (char === "{") return this.#map(spot);
     if (char === "[") return this.#list(spot);

@@ -11,11 +11,17 @@ import { type Place, placeFinder, Spot } from "./places.ts";
 
 type Yaml = typeof import("yaml");
 
-/** A YAML document that was read, with the library's syntax tree, from which an editor knows what to change. */
+/** A YAML document that was read. */
 export interface YamlDocument extends SourceDocument {
-  readonly syntax: Document;
+  /**
+   * Returns the library's syntax tree, from which an editor knows what to change. It is parsed anew: a host keeps its
+   * project for as long as it runs, and the tree takes more memory than everything else that is kept of it.
+   */
+  syntax(): Document;
 }
 
+/** Duplicate keys are found here: the library compares every key of a map with every other. */
+const PARSE_OPTIONS = { prettyErrors: false, uniqueKeys: false, logLevel: "error" } as const;
 const MAX_DEPTH = 64;
 const MAX_PARTS = 50_000;
 const PLAIN_TAGS: ReadonlySet<string> = new Set(
@@ -43,37 +49,58 @@ export async function readYaml(text: string, report: DocumentReport): Promise<Ya
   const yaml = await import("yaml");
   const placeAt = placeFinder(text);
   const { maxParts = MAX_PARTS } = report.kind;
-  const excess = findExcess(yaml, text, maxParts);
-  if (excess) {
-    report.errorAt(report.code(excess.reason), placeAt(excess.offset));
+  const lexemes = boundedLexemes(yaml, text, maxParts);
+  if (!Array.isArray(lexemes)) {
+    report.errorAt(report.code(lexemes.reason), placeAt(lexemes.offset));
     return null;
   }
-  // Duplicate keys are found below: the library compares every key of a map with every other.
-  const syntax = yaml.parseDocument(text, { prettyErrors: false, uniqueKeys: false, logLevel: "error" });
-  for (const { code, message, pos } of syntax.errors) {
-    const isSyntax = code !== "MULTIPLE_DOCS";
-    const known = report.code(isSyntax ? "yaml_syntax" : "yaml_documents");
-    report.errorAt(known, placeAt(pos[0]), isSyntax ? { message } : {});
+  const [first, second] = documentsOf(yaml, lexemes, text.length);
+  for (const { message, pos } of first!.errors) {
+    report.errorAt(report.code("yaml_syntax"), placeAt(pos[0]), { message });
   }
+  if (second) report.errorAt(report.code("yaml_documents"), placeAt(second.range[0]));
   if (!report.isClean) return null;
   const builder = new TreeBuilder(yaml, report, placeAt, maxParts / 2);
   try {
-    return { text, data: builder.build(syntax.contents), report, syntax };
+    const data = builder.build(first!.contents);
+    return { text, data, report, syntax: () => yaml.parseDocument(text, PARSE_OPTIONS) };
   } catch (thrown) {
     if (thrown instanceof TreeTooLarge) return null;
     throw thrown;
   }
 }
 
+/** Parses at most two documents, of which the second is one too many. Empty text is one without contents. */
+function documentsOf(yaml: Yaml, lexemes: readonly string[], length: number): Document.Parsed[] {
+  const parser = new yaml.Parser();
+  function* tokens(): ReturnType<typeof parser.parse> {
+    for (const lexeme of lexemes) yield* parser.next(lexeme);
+    yield* parser.end();
+  }
+  const found: Document.Parsed[] = [];
+  for (const document of new yaml.Composer(PARSE_OPTIONS).compose(tokens(), true, length)) {
+    if (found.push(document) > 1) break;
+  }
+  return found;
+}
+
+/** The reason why a text is not parsed, and where it begins. */
+interface Excess {
+  readonly reason: string;
+  readonly offset: number;
+}
+
 /**
- * Finds where a text has more parts or levels than such a file can need, from its lexemes alone: the parser behind
- * them goes one call deeper for each level, and an exhausted stack ends the whole process on some versions of V8.
+ * Returns the lexemes of a text, or where it has more parts or levels than such a file can need: the parser behind them
+ * goes one call deeper for each level, and an exhausted stack ends the whole process on some versions of V8.
  */
-function findExcess(yaml: Yaml, text: string, maxLexemes: number): { reason: string; offset: number } | null {
+function boundedLexemes(yaml: Yaml, text: string, maxLexemes: number): string[] | Excess {
+  const lexemes: string[] = [];
   const indents: number[] = [];
   let [offset, count, flow, indent, marks] = [0, 0, 0, 0, 0];
   let [isLineStart, isContent] = [true, false];
   for (const lexeme of new yaml.Lexer().lex(text)) {
+    lexemes.push(lexeme);
     // The lexeme after a scalar marker is content, whatever it looks like; a block scalar ends with its line.
     const type = isContent ? "content" : yaml.CST.tokenType(lexeme);
     isContent = type === "scalar";
@@ -94,7 +121,7 @@ function findExcess(yaml: Yaml, text: string, maxLexemes: number): { reason: str
     if (indents.length + marks + flow > MAX_DEPTH * 2) return { reason: "too_deep", offset };
     offset += lexeme.length;
   }
-  return null;
+  return lexemes;
 }
 
 /** Ends the building of a tree that has grown too large. */
@@ -125,17 +152,17 @@ class TreeBuilder {
   #convert(node: unknown, spot: Spot): unknown {
     const { isAlias, isMap, isNode, isScalar, isSeq } = this.#yaml;
     if (--this.#nodesLeft < 0) this.#giveUp("too_large", spot);
-    if (spot.path.length > MAX_DEPTH) this.#giveUp("too_deep", spot);
+    if (spot.depth > MAX_DEPTH) this.#giveUp("too_deep", spot);
     if (!isNode(node)) return null;
     if (isAlias(node)) return this.#unfold(node.source, spot);
     if (node.tag !== undefined && !PLAIN_TAGS.has(node.tag)) {
       this.#refuse("yaml_tag", spot, `Tag ${shown(node.tag)} has no meaning here`);
     }
     if (node.anchor !== undefined) this.#anchors.set(node.anchor, node);
+    if (isScalar(node)) return this.#scalar(node.value, spot);
     this.#open.add(node);
     let value: unknown = null;
-    if (isScalar(node)) value = this.#scalar(node.value, spot);
-    else if (isSeq(node)) value = node.items.map((item, index) => this.#child(item, index, spot));
+    if (isSeq(node)) value = node.items.map((item, index) => this.#child(item, index, spot));
     else if (isMap(node)) value = this.#map(node.items, spot);
     this.#open.delete(node);
     return value;

@@ -45,7 +45,7 @@ interface Cut {
 }
 
 function cutFor(yaml: Yaml, { text, syntax }: YamlDocument, path: readonly string[]): Cut | null {
-  let node: unknown = syntax.contents;
+  let node: unknown = syntax().contents;
   for (const [index, step] of path.entries()) {
     if (!yaml.isMap(node)) return null;
     const map: YAMLMap = node;

@@ -4,7 +4,7 @@
  * @module
  */
 import { messageOf } from "../errors/host_error.ts";
-import type { Clock, Files } from "../ports/ports.ts";
+import type { Clock, Files, OpenFile } from "../ports/ports.ts";
 
 /** How lines reach their file. */
 interface LineQueueOptions {
@@ -46,15 +46,20 @@ export interface LineFile {
 const LF = 0x0a;
 /** Each write costs system calls, however few its lines: under load, 50 writes in a second are enough. */
 const REST_MS = 20;
-/** Opening, writing and closing a file costs as much as copying this many characters of it. */
+/** A write costs as much as copying some of these characters does. */
 const FILE_HURRY_FROM = 256 * 1024;
+/**
+ * Writes in a row for which a file stays open: opening and closing it costs more than a write. Whoever removes the file
+ * meanwhile loses at most these.
+ */
+const WRITES_OF_ONE_OPENING = 64;
 
 /** Returns a file at `path`. Its folder must exist with the first line. */
 export function lineFile(
   { path, files, maxBytes = 16 * 1024 * 1024, keep = 5, ...queue }: LineFileOptions,
 ): LineFile {
-  const append = appenderOf({ path, files, maxBytes, keep });
-  return batchQueue({ hurryFrom: FILE_HURRY_FROM, ...queue, append, batch: () => new ByteBatch() });
+  const appender = appenderOf({ path, files, maxBytes, keep });
+  return batchQueue({ hurryFrom: FILE_HURRY_FROM, ...queue, ...appender, batch: () => new ByteBatch() });
 }
 
 /** Returns a queue whose lines go to `append`, as many at once as came while the last ones were written. */
@@ -140,12 +145,33 @@ interface BatchQueueOptions<B extends Batch> extends Omit<LineQueueOptions, "app
   batch(): B;
   /** Appends a batch, with the line of those that were lost before it. */
   append(batch: B, loss: string | null): Promise<void>;
+  /** Called when nothing is left to append for now. */
+  rest?(): Promise<void>;
 }
 
 const TOO_FAST = "Lines came faster than they could be written";
 
+/** Returns a wait that can be cut short. */
+function wakeablePause(clock: Clock): { wait(ms: number): Promise<void>; wake(): void } {
+  let end: (() => void) | null = null;
+  return {
+    wake: () => end?.(),
+    wait: (ms) =>
+      new Promise((resolve) => {
+        end = () => {
+          end = null; // Lines go on coming before the writer goes on.
+          cancel();
+          resolve();
+        };
+        // The lines have to reach the file also when nothing else keeps the program alive.
+        const cancel = clock.after(ms, end, { keepAlive: true });
+      }),
+  };
+}
+
 function batchQueue<B extends Batch>(
-  { batch, append, lossLine, clock, maxWaiting = 4 * 1024 * 1024, hurryFrom = 32 * 1024 }: BatchQueueOptions<B>,
+  { batch, append, rest: endRow, lossLine, clock, maxWaiting = 4 * 1024 * 1024, hurryFrom = 32 * 1024 }:
+    BatchQueueOptions<B>,
 ): LineFile {
   let waiting = batch();
   /** The batch that was written last, to be filled while the next one is written. */
@@ -158,26 +184,23 @@ function batchQueue<B extends Batch>(
   let writing: Promise<void> | null = null;
   let restUntilMs = -Infinity;
   let flushes = 0;
-  let wake: (() => void) | null = null;
+  const pause = clock && wakeablePause(clock);
 
   async function rest(): Promise<void> {
     const leftMs = clock === undefined ? 0 : restUntilMs - clock.monotonic();
-    if (leftMs <= 0 || flushes > 0 || waitingLength > hurryFrom) return;
-    await new Promise<void>((resolve) => {
-      // The lines have to reach the file also when nothing else keeps the program alive.
-      const cancel = clock!.after(leftMs, resolve, { keepAlive: true });
-      wake = () => {
-        wake = null; // Lines go on coming before the writer goes on.
-        cancel();
-        resolve();
-      };
-    });
-    wake = null;
+    if (leftMs > 0 && flushes === 0 && waitingLength <= hurryFrom) await pause!.wait(leftMs);
   }
 
   function lose(count: number): void {
     lost += count;
     unreported += count;
+  }
+
+  async function writeAll(): Promise<void> {
+    do {
+      await writeWaiting();
+      await endRow?.();
+    } while (waiting.count > 0);
   }
 
   async function writeWaiting(): Promise<void> {
@@ -207,12 +230,12 @@ function batchQueue<B extends Batch>(
       if (waitingLength + line.length >= maxWaiting) return lose(1);
       waiting.add(line);
       waitingLength += line.length + 1;
-      writing ??= writeWaiting().finally(() => writing = null);
-      if (waitingLength > hurryFrom) wake?.();
+      writing ??= writeAll().finally(() => writing = null);
+      if (waitingLength > hurryFrom) pause?.wake();
     },
     async flush() {
       flushes++;
-      wake?.();
+      pause?.wake();
       while (writing) await writing;
       flushes--;
     },
@@ -229,12 +252,26 @@ type DiskOptions = Required<Omit<LineFileOptions, keyof LineQueueOptions>>;
 
 /**
  * Returns a function that appends whole lines, and rotates the files first where the newest is full. It rejects when
- * not everything was written. One call at a time.
+ * not everything was written. One call at a time; the file stays open until `rest` is called.
  */
 function appenderOf(
   { path, files, maxBytes, keep }: DiskOptions,
-): (batch: ByteBatch, loss: string | null) => Promise<void> {
+): Required<Pick<BatchQueueOptions<ByteBatch>, "append" | "rest">> {
   let knownSize: number | null = null;
+  let open: OpenFile | null = null;
+  let writesLeft = 0;
+
+  async function rest(): Promise<void> {
+    const file = open;
+    open = null;
+    await file?.close().catch(() => {}); // Every write has said how it went.
+  }
+
+  async function opened(): Promise<OpenFile> {
+    if (writesLeft-- <= 0) await rest();
+    if (open === null) writesLeft = WRITES_OF_ONE_OPENING - 1;
+    return open ??= await files.openToAppend(path);
+  }
 
   async function append(batch: ByteBatch, loss: string | null): Promise<void> {
     let size = knownSize;
@@ -245,6 +282,7 @@ function appenderOf(
       if (size > 0 && (await files.readTail(path, 1))[0] !== LF) head = "\n"; // An earlier writer was killed in the middle of a line.
     }
     if (size >= maxBytes) {
+      await rest();
       await rotate();
       size = 0;
       head = "";
@@ -252,8 +290,9 @@ function appenderOf(
     if (loss !== null) head += `${loss}\n`;
     const bytes = withHead(head, batch.bytes());
     try {
-      await files.append(path, bytes);
+      await (await opened()).append(bytes);
     } catch (error) {
+      await rest();
       await takeBack(bytes, size).catch(() => {}); // The next write then starts a new line.
       throw error;
     }
@@ -276,7 +315,7 @@ function appenderOf(
     else await files.remove(path);
   }
 
-  return append;
+  return { append, rest };
 }
 
 function withHead(head: string, bytes: Uint8Array): Uint8Array {

@@ -4,8 +4,9 @@
  * @module
  */
 import { asHostError, HostError, messageOf } from "../errors/host_error.ts";
-import type { Files } from "../ports/ports.ts";
+import type { FileDigest, FileInfo, Files } from "../ports/ports.ts";
 import { sha256 } from "../values/sha256.ts";
+import { isSameState, type TreeHash, type TreeMemory } from "./tree_memory.ts";
 
 /** How much a plugin may bring. */
 export interface TreeLimits {
@@ -32,15 +33,15 @@ export const TREE_LIMITS: TreeLimits = { maxBytes: 256 * 1024 * 1024, maxEntries
 /** One thing in a plugin's folder; `path` is relative to it, `mode` has the twelve bits that chmod sets. */
 type TreeEntry =
   | { readonly kind: "directory"; readonly path: string; readonly mode: number }
-  | { readonly kind: "file"; readonly path: string; readonly mode: number; readonly isExecutable: boolean }
+  | TreeFile
   | { readonly kind: "symlink"; readonly path: string; readonly target: string };
 
-/** A plugin's folder as one value. */
-export interface TreeHash {
-  /** `sha256:` and 64 hexadecimal digits, over names, kinds, contents and who may run what. */
-  readonly hash: string;
-  /** Bytes of all files together. */
-  readonly bytes: number;
+interface TreeFile {
+  readonly kind: "file";
+  readonly path: string;
+  readonly mode: number;
+  readonly isExecutable: boolean;
+  readonly info: FileInfo;
 }
 
 /** Modes of an installed file, and of an installed program or folder. */
@@ -50,65 +51,105 @@ const RUN = 0o555;
 /** Left out of the copy and of the hash: a plugin does not need the history of its checkout. */
 const LEFT_OUT: readonly string[] = [".git"];
 
+/** Files that are looked at, and read, at the same time. */
+const LOOKS_AT_ONCE = 64;
+const READS_AT_ONCE = 4;
+
 /**
  * Lists everything in a plugin's folder, folders before what is in them.
  *
  * @throws {HostError} `install.too_large`, `install.link_outside`, `install.special_file` or `install.unreadable`.
  */
 async function listTree(dir: string, files: Files, limits: TreeLimits): Promise<TreeEntry[]> {
-  const entries: TreeEntry[] = [];
-  let bytes = 0;
-  const visit = async (folder: string): Promise<void> => {
-    const names = await files.list(folder === "" ? dir : `${dir}/${folder}`);
-    for (const name of names) {
-      if (folder === "" && LEFT_OUT.includes(name)) continue;
-      const path = folder === "" ? name : `${folder}/${name}`;
-      const info = await files.info(`${dir}/${path}`);
-      if (entries.length >= limits.maxEntries) throw tooLarge(dir, "entries", limits);
-      const mode = (info?.mode ?? 0) & 0o7777;
-      switch (info?.kind) {
-        case "directory":
-          entries.push({ kind: "directory", path, mode });
-          await visit(path);
-          break;
-        case "file":
-          bytes += info.size;
-          if (bytes > limits.maxBytes) throw tooLarge(dir, "bytes", limits);
-          entries.push({ kind: "file", path, mode, isExecutable: (mode & 0o100) !== 0 });
-          break;
-        case "symlink":
-          entries.push({ kind: "symlink", path, target: await insideTarget(dir, path, files) });
-          break;
-        default:
-          throw new HostError("install.special_file", `"${dir}/${path}" is no file, no folder and no link`, {
-            data: { dir, path },
-            hint: "Remove it: a plugin holds no pipes, devices and sockets",
-          });
+  return await readable(dir, async () => {
+    const entries: TreeEntry[] = [];
+    let bytes = 0;
+    // Level by level: many small folders are then looked at together.
+    for (let folders = [""]; folders.length > 0;) {
+      const paths = await pathsIn(dir, folders, { files, most: limits.maxEntries - entries.length });
+      if (paths === null) throw tooLarge(dir, "entries", limits);
+      folders = [];
+      for await (const [path, info] of inParts(paths, LOOKS_AT_ONCE, (path) => files.info(`${dir}/${path}`))) {
+        const entry = await treeEntry(dir, path, info, files);
+        if (entry.kind === "directory") folders.push(path);
+        if (entry.kind === "file") bytes += entry.info.size;
+        if (bytes > limits.maxBytes) throw tooLarge(dir, "bytes", limits);
+        entries.push(entry);
       }
     }
-  };
-  await readable(dir, () => visit(""));
-  return entries;
+    return entries;
+  });
+}
+
+/** Returns the paths of everything that lies directly in some folders of `dir`; null where that is more than `most`. */
+async function pathsIn(
+  dir: string,
+  folders: readonly string[],
+  { files, most }: { readonly files: Files; readonly most: number },
+): Promise<string[] | null> {
+  const paths: string[] = [];
+  const list = (folder: string): Promise<string[]> => files.list(folder === "" ? dir : `${dir}/${folder}`);
+  for await (const [folder, names] of inParts(folders, LOOKS_AT_ONCE, list)) {
+    for (const name of names) {
+      if (folder === "" && LEFT_OUT.includes(name)) continue;
+      if (paths.length >= most) return null;
+      paths.push(folder === "" ? name : `${folder}/${name}`);
+    }
+  }
+  return paths;
+}
+
+async function treeEntry(dir: string, path: string, info: FileInfo | null, files: Files): Promise<TreeEntry> {
+  const mode = (info?.mode ?? 0) & 0o7777;
+  switch (info?.kind) {
+    case "directory":
+      return { kind: "directory", path, mode };
+    case "file":
+      return { kind: "file", path, mode, isExecutable: (mode & 0o100) !== 0, info };
+    case "symlink":
+      return { kind: "symlink", path, target: await insideTarget(dir, path, files) };
+    default:
+      throw new HostError("install.special_file", `"${dir}/${path}" is no file, no folder and no link`, {
+        data: { dir, path },
+        hint: "Remove it: a plugin holds no pipes, devices and sockets",
+      });
+  }
 }
 
 /**
- * Returns the hash of a plugin's folder.
+ * Returns the hash of a plugin's folder. With a `memory` its files are read only where the listing differs from the one
+ * that the memory has.
  *
  * @throws {HostError} as {@link listTree} does.
  */
-export async function hashTree(dir: string, files: Files, limits: TreeLimits = TREE_LIMITS): Promise<TreeHash> {
-  return await hashListed(dir, await listTree(dir, files, limits), { files, limits });
+export async function hashTree(
+  dir: string,
+  files: Files,
+  limits: TreeLimits = TREE_LIMITS,
+  memory: TreeMemory | null = null,
+): Promise<TreeHash> {
+  return await hashListed(dir, await listTree(dir, files, limits), { files, memory });
 }
 
 async function hashListed(
   dir: string,
   entries: readonly TreeEntry[],
-  { files, limits }: { readonly files: Files; readonly limits: TreeLimits },
+  { files, memory }: { readonly files: Files; readonly memory: TreeMemory | null },
 ): Promise<TreeHash> {
-  return await readable(dir, () =>
-    hashEntries(entries, limits, (path, maxBytes) => {
-      return files.digest(`${dir}/${path}`, { maxBytes });
-    }));
+  return await readable(dir, async () => {
+    const stamp = await memory?.stamp(dir, entries) ?? null;
+    const known = stamp === null ? null : memory!.recall(dir, stamp);
+    if (known) return known;
+    let isAsListed = true;
+    const tree = await hashEntries(entries, async ({ path, info }) => {
+      const digest = await files.digest(`${dir}/${path}`, { maxBytes: info.size });
+      // Between listing and reading another folder may stand here for a moment: its content must not go with this stamp.
+      isAsListed &&= isSameState(digest.file, info);
+      return digest;
+    });
+    if (stamp !== null && isAsListed) memory!.keep(dir, stamp, tree);
+    return tree;
+  });
 }
 
 /**
@@ -130,7 +171,7 @@ export async function copyTree(
       if (entry.kind === "directory") await files.makeDir(path, { mode: 0o700 });
       if (entry.kind === "symlink") await files.makeLink(path, entry.target);
     }
-    const copied = await hashEntries(entries, limits, (path, maxBytes, isExecutable) => {
+    const copied = await hashEntries(entries, ({ path, isExecutable, info: { size: maxBytes } }) => {
       const mode = isExecutable ? RUN : READ;
       return files.copyFile(`${from}/${path}`, `${to}/${path}`, { maxBytes, mode });
     });
@@ -155,24 +196,38 @@ export async function removeTree(dir: string, files: Files): Promise<void> {
   await files.remove(dir);
 }
 
-/** Hashes entries; `read` digests a file. The order in which a folder lists its names does not matter. */
+/**
+ * Hashes entries; `read` digests a file, of which no more is read than was listed. The order in which a folder lists its
+ * names does not matter.
+ */
 async function hashEntries(
   entries: readonly TreeEntry[],
-  { maxBytes }: TreeLimits,
-  read: (path: string, maxBytes: number, isExecutable: boolean) => ReturnType<Files["digest"]>,
+  read: (file: TreeFile) => Promise<FileDigest>,
 ): Promise<TreeHash> {
   let bytes = 0;
   const lines: string[] = [];
-  for (const entry of entries) {
+  const digestOf = async (entry: TreeEntry) => entry.kind === "file" ? await read(entry) : null;
+  for await (const [entry, digest] of inParts(entries, READS_AT_ONCE, digestOf)) {
     if (entry.kind === "directory") lines.push(JSON.stringify([entry.path, "d"]));
     else if (entry.kind === "symlink") lines.push(JSON.stringify([entry.path, "l", entry.target]));
     else {
-      const digest = await read(entry.path, maxBytes - bytes, entry.isExecutable);
-      bytes += digest.bytes;
-      lines.push(JSON.stringify([entry.path, entry.isExecutable ? "x" : "f", digest.sha256]));
+      bytes += digest!.bytes;
+      lines.push(JSON.stringify([entry.path, entry.isExecutable ? "x" : "f", digest!.sha256]));
     }
   }
   return { hash: `sha256:${await sha256(lines.sort().join("\n"))}`, bytes };
+}
+
+/** Asks for a few at a time, in order. After a failure nothing is under way any more: the caller may remove a half copy. */
+async function* inParts<T, A>(all: readonly T[], size: number, ask: (one: T) => Promise<A>): AsyncGenerator<[T, A]> {
+  for (let at = 0; at < all.length; at += size) {
+    const part = all.slice(at, at + size);
+    const answers = await Promise.allSettled(part.map(ask));
+    for (const [index, answer] of answers.entries()) {
+      if (answer.status === "rejected") throw answer.reason;
+      yield [part[index]!, answer.value];
+    }
+  }
 }
 
 async function insideTarget(dir: string, path: string, files: Files): Promise<string> {
@@ -250,13 +305,19 @@ const NO_LIMITS = { maxBytes: Number.MAX_SAFE_INTEGER, maxEntries: Number.MAX_SA
  *
  * @throws {HostError} `plugin.tampered`, with both hashes in `data`.
  */
-export async function verifyTree(plugin: string, dir: string, pinned: string, files: Files): Promise<void> {
+export async function verifyTree(
+  plugin: string,
+  dir: string,
+  pinned: string,
+  files: Files,
+  memory: TreeMemory | null = null,
+): Promise<void> {
   let found: string | null = null;
   let cause: HostError | null = null;
   let why = "";
   try {
     const entries = await listTree(dir, files, NO_LIMITS);
-    ({ hash: found } = await hashListed(dir, entries, { files, limits: NO_LIMITS }));
+    ({ hash: found } = await hashListed(dir, entries, { files, memory }));
     const root: TreeEntry = { kind: "directory", path: ".", mode: ((await files.info(dir))?.mode ?? 0) & 0o7777 };
     const wider = [root, ...entries].find(isWider);
     if (found === pinned && !wider) return;

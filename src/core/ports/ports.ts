@@ -110,8 +110,10 @@ export interface FileInfo {
   readonly size: number;
   /** Bytes that it takes on its device: fewer than its size where it has holes. */
   readonly allocatedBytes: number;
-  /** Last change of content, in ms since 1970. */
+  /** Last change of content, in ms since 1970; whoever may write the file may also set it. */
   readonly modifiedMs: number;
+  /** Last change of content, mode, owner or name, in ms since 1970, by the system's clock; some runtimes cut it to seconds. */
+  readonly changedMs: number;
 }
 
 /** How a file is read from its first byte to its last. */
@@ -126,6 +128,16 @@ export interface FileDigest {
   readonly bytes: number;
   /** Their SHA-256, as 64 hexadecimal digits. */
   readonly sha256: string;
+  /** The file that was opened, as it was before its first byte was read. */
+  readonly file: FileInfo;
+}
+
+/** A file that is open, for appends one after the other. */
+export interface OpenFile {
+  /** Resolves when all bytes are written; after a rejection some of them may be. */
+  append(bytes: Uint8Array): Promise<void>;
+  /** Gives the descriptor back. */
+  close(): Promise<void>;
 }
 
 /** The file system. Paths are absolute. A missing path rejects with an error whose `code` is `ENOENT`. */
@@ -144,6 +156,8 @@ export interface Files {
   write(path: string, content: string | Uint8Array, mode?: number): Promise<void>;
   /** Appends to a file, created 0600 when missing. */
   append(path: string, text: string | Uint8Array): Promise<void>;
+  /** Opens a file for several appends in a row, created 0600 when missing. */
+  openToAppend(path: string): Promise<OpenFile>;
   /** Cuts a file down to its first `size` bytes. */
   truncate(path: string, size: number): Promise<void>;
   /** Moves a path over another in one step. */
@@ -169,6 +183,8 @@ export interface Files {
   target(path: string): Promise<FileInfo | null>;
   /** Bytes in use on the file system that `path` is on, or null where the system does not say. */
   usedBytes(path: string): Promise<number | null>;
+  /** The kernel's number for the kind of file system that `path` is on (`f_type` of statfs), or null where it is not known. */
+  fileSystem(path: string): Promise<number | null>;
   /** The path with every link resolved. */
   realPath(path: string): Promise<string>;
   /** The text of a symbolic link. */

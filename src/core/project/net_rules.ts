@@ -76,11 +76,14 @@ export function readNetRules(root: Fields): NetRule[] {
   });
 }
 
+const NO_LIMITS: readonly NetLimit[] = [];
+
 /** Returns the limits on the requests of a plugin, whichever way a rule names it. */
 export function netLimitsOf(
   rules: readonly NetRule[],
   one: { readonly plugin: string; readonly package: string },
-): NetLimit[] {
+): readonly NetLimit[] {
+  if (rules.length === 0) return NO_LIMITS;
   const isMeant = ({ plugin }: NetRule): boolean => plugin === one.plugin || plugin === one.package;
   return rules.filter(isMeant).map(({ plugin: _, written: __, ...limit }) => limit);
 }

@@ -16,6 +16,7 @@ export interface RefusedPlugin extends Omit<PluginRefusal, "agent" | "instance">
 
 /** Returns the refused plugins of a project, in the order of its refusals. */
 export function refusedPlugins({ id, agents, instances, refusals }: ResolvedProject): RefusedPlugin[] {
+  if (refusals.length === 0) return [];
   const isLeftOut = ({ agent, key }: PluginRefusal): boolean => {
     if (agent === "") return true;
     const { plugins = [], declared = [] } = agents.find(({ path }) => path === agent) ?? {};

@@ -12,17 +12,16 @@ import type { McpTool } from "../mcp/mcp_tool.ts";
 import type { McpPeer } from "../mcp/peer.ts";
 import type { CallEnd, CallOptions, IncomingRequest } from "../wire/connection_types.ts";
 import type { PluginProfile } from "./dialect.ts";
-import { InstanceAudit } from "./instance_audit.ts";
 import { InstanceCall } from "./instance_call.ts";
 import { instanceInfo, liveInfo } from "./instance_info.ts";
-import { InstanceMcp, noServer } from "./instance_mcp.ts";
-import { type Config, InstanceSecrets } from "./instance_secrets.ts";
-import { Lifeline } from "./lifeline.ts";
+import { noServer } from "./instance_mcp.ts";
 import { type InstanceOptions, processOptions } from "./instance_options.ts";
+import { InstanceParts } from "./instance_parts.ts";
+import type { Config } from "./instance_secrets.ts";
+import { Lifeline } from "./lifeline.ts";
 import { type Ending, type PluginProcess, spawnPlugin } from "./plugin_process.ts";
-import { type PluginSource, pluginSource, projectsOf } from "./plugin_source.ts";
+import { PluginFolder, type PluginSource, projectsOf } from "./plugin_source.ts";
 import { DRAIN_MS, PendingReplacement, reloadingError } from "./replacement.ts";
-import { InstanceRest } from "./rest.ts";
 import { startFailure } from "./start_failure.ts";
 import { unknownMethod } from "./unknown_method.ts";
 import type { PluginCallContext, PluginInfo, PluginSpec, Replacement } from "./types.ts";
@@ -33,24 +32,20 @@ export class PluginInstance {
   readonly subject: AuditSubject;
   /** Whether it starts with the others. */
   isEnabled: boolean;
-  readonly isAtRest = (): boolean => this.#life.state.status === "resting" && this.#ending === null;
   readonly #options: InstanceOptions;
-  readonly #audit: InstanceAudit;
   readonly #life: Lifeline;
-  readonly #secrets: InstanceSecrets;
+  #made: InstanceParts | null = null;
   /** Later starts run this one. */
   #source: PluginSource;
   /** The process that serves, or is coming up to. */
   #current: PluginProcess | null = null;
   /** The process that is to take over, while a reload is on its way. */
   #next: PendingReplacement | null = null;
-  /** Processes that were replaced and finish their calls, each with its end. */
-  readonly #leaving = new Map<PluginProcess, Promise<void>>();
   #manifest: Manifest;
   /** With the operator's secrets: its processes get {@link InstanceSecrets.outward} of it. */
   #config: Config;
-  readonly #mcp: InstanceMcp;
-  readonly #rest: InstanceRest;
+  /** Tools of an MCP server, kept while it is down: it is expected back. Null before they were pinned or listed. */
+  #tools: readonly McpTool[] | null;
   #attempt: Promise<void> | null = null;
   #ending: Promise<void> | null = null;
   #asking: PluginInfo | null = null;
@@ -58,35 +53,32 @@ export class PluginInstance {
 
   /** Takes a plugin on; nothing is started. */
   constructor(options: InstanceOptions) {
-    const { source, manifest, audit, subject, host: { runtime: { clock } } } = options;
+    const { source, source: { spec }, manifest, subject } = options;
     this.#options = options;
     this.subject = subject;
-    this.#audit = new InstanceAudit(audit, subject);
-    this.#secrets = new InstanceSecrets(options.secrets);
-    this.#mcp = new InstanceMcp(options.host, audit, subject);
-    const retry = (): void => void this.#try().catch(() => {}); // The lifeline has audited it.
-    const life = this.#life = new Lifeline({ clock, audit, subject, retry });
+    this.#life = new Lifeline(options);
     this.#source = source;
     this.#manifest = manifest;
-    this.#mcp.tools = source.spec.pinnedTools ?? null;
-    this.#rest = new InstanceRest({
-      clock,
-      life,
-      audit: this.#audit,
+    this.#tools = spec.pinnedTools ?? null;
+    this.isEnabled = spec.enabled ?? true;
+    this.#config = spec.config ?? {};
+  }
+
+  get #parts(): InstanceParts {
+    return this.#made ??= new InstanceParts(this.#options, {
+      life: this.#life,
       idleStopMs: () => this.#idleStopMs,
-      isHeld: () => this.#next !== null || this.#leaving.size > 0 || (options.host.isHeld?.(subject.instance) ?? false),
+      isHeld: () => this.#next !== null || (this.#options.host.isHeld?.(this.subject.instance) ?? false),
       bringUp: () => this.#try(),
       end: () => this.#endOnce(),
       ending: () => this.#ending,
     });
-    this.isEnabled = source.spec.enabled ?? true;
-    this.#config = source.spec.config ?? {};
   }
 
   /** Returns its state for operators; with the manifest of one of its processes, where that is meant. */
   info(manifest: Manifest = this.#manifest): PluginInfo {
-    const [source, life, live, mcp] = [this.#source, this.#life, this.#current, this.#mcp];
-    return instanceInfo(this.subject, { manifest, source, life, live, mcp });
+    const [{ spec }, life, live, tools] = [this.#source, this.#life, this.#current, this.#tools];
+    return instanceInfo(this.subject, { manifest, spec, life, live, tools });
   }
 
   /** Starts it, forgetting earlier failures. Rejects with why the first try failed; further tries go on behind. */
@@ -113,12 +105,18 @@ export class PluginInstance {
 
   /** Lets it rest, unless it has a process, is still losing one, or must have one. */
   restIfIdle(): boolean {
-    return this.#rest.begin() && (this.isEnabled = true);
+    if (this.#life.isWanted || this.#ending !== null || this.#idleStopMs === null) return false;
+    this.#life.apply({ type: "rested" });
+    return this.isEnabled = true;
+  }
+
+  isAtRest(): boolean {
+    return this.#life.state.status === "resting" && this.#ending === null;
   }
 
   /** Starts it where it rests, for `need`. Rejects as the start does. */
   async wake(need: string): Promise<void> {
-    if (!this.#current?.profile && this.#rest.isWakeable) await this.#rest.wake(need);
+    if (!this.#current?.profile && this.#parts.rest.isWakeable) await this.#parts.rest.wake(need);
   }
 
   /** Stops it and keeps it down. */
@@ -126,7 +124,7 @@ export class PluginInstance {
     this.#stops++;
     this.#life.apply({ type: event });
     if (event === "disabled") this.isEnabled = false;
-    await this.#endOnce();
+    if (this.#made) await this.#endOnce(); // No parts, no process to end
   }
 
   #endOnce(): Promise<void> {
@@ -135,14 +133,15 @@ export class PluginInstance {
 
   /** Ends its processes, or the attempt to bring one up. */
   async #end(): Promise<void> {
-    this.#rest.unwatch();
+    const { rest, mcp, leaving } = this.#parts;
+    rest.unwatch();
     const current = this.#current;
     const attempt = this.#attempt;
     await Promise.all([
-      this.#mcp.stop(),
+      mcp.stop(),
       this.#next?.discard(this.#life.unavailable()),
       current && this.#dismiss(current),
-      ...[...this.#leaving].map(([live, gone]) => live.stop().then(() => gone)),
+      ...Array.from(leaving, ([live, gone]) => live.stop().then(() => gone)),
     ]);
     if (attempt) await attempt.catch(() => {}); // Its failure was reported to whoever started it.
     this.#current = null;
@@ -152,11 +151,12 @@ export class PluginInstance {
   async updateConfig(config: Config): Promise<void> {
     await this.#next?.settled; // A process that takes over meanwhile is the one to ask.
     if (this.#idleStopMs !== null) await this.#attempt?.catch(() => {}); // A call that woke it must not cost it the config.
-    this.#secrets.learn(this.#manifest, config);
+    const { secrets, audit } = this.#parts;
+    secrets.learn(this.#manifest, config);
     const live = this.#current;
-    if (live?.profile && !this.#secrets.isHiddenChange(live.manifest, this.#config, config)) {
-      const outward = this.#secrets.outward(live.manifest, config);
-      if (!await live.dialect.updateConfig(outward)) this.#audit.configIgnored(outward);
+    if (live?.profile && !secrets.isHiddenChange(live.manifest, this.#config, config)) {
+      const outward = secrets.outward(live.manifest, config);
+      if (!await live.dialect.updateConfig(outward)) audit.configIgnored(outward);
     }
     this.#config = config;
   }
@@ -171,11 +171,16 @@ export class PluginInstance {
   ): Promise<unknown> {
     const live = this.#current;
     if (!live?.profile) {
-      return this.#rest.through(method, options.signal, () => this.call(method, params, context, options, end), end);
+      return this.#parts.rest.through(
+        method,
+        options.signal,
+        () => this.call(method, params, context, options, end),
+        end,
+      );
     }
     const isKnown = live.profile.callable.has(method) || method === "ping" || this.#options.byWireName;
     if (!isKnown) throw unknownMethod(this.subject.name, method, live.profile);
-    const call = new InstanceCall(method, params, context, this.#audit, live.net, end);
+    const call = new InstanceCall(method, params, context, this.#parts.audit, live.net, end);
     return live.dialect.call(method, params, context, options, call);
   }
 
@@ -191,23 +196,23 @@ export class PluginInstance {
    * could not; the one that runs goes on then. Rejects with `plugin.reloading` while another one is on its way.
    */
   async replace(spec: PluginSpec = { ...this.#source.spec, config: this.#config }): Promise<Replacement> {
-    const { host, host: { runtime: { clock } } } = this.#options;
+    const { clock } = this.#options.host.runtime;
     if (this.#next) throw reloadingError(this.subject);
     if (!this.#current?.profile) throw this.#life.unavailable();
-    const source = pluginSource(this.subject.name, spec, host);
+    const source = new PluginFolder(this.subject.name, spec, this.#options);
     const startedMs = clock.monotonic();
     const current = (): Config => this.#next === next ? spec.config ?? {} : this.#config;
     const next: PendingReplacement = this.#next = new PendingReplacement({
-      spawn: () => this.#spawn(this.#secrets.inSource(source, current), () => next.check()),
+      spawn: () => this.#spawn(this.#parts.secrets.inSource(source, current), () => next.check()),
       handshake: (live) => this.#handshake(live, current()),
       failure: (thrown) => startFailure(thrown, this.subject.name),
       takeOver: (live) => this.#takeOver(live, source, startedMs),
-      onEnded: (ending) => this.#audit.ended(ending),
+      onEnded: (ending) => this.#parts.audit.ended(ending),
       onFailed: (error) => {
         this.#next = null;
         // A later start runs what lies there now, with the hash that goes with it, and the config that was good.
-        this.#source = { ...source, spec: { ...spec, config: this.#config } };
-        this.#audit.reloadFailed(error);
+        this.#source = new PluginFolder(this.subject.name, { ...spec, config: this.#config }, this.#options);
+        this.#parts.audit.reloadFailed(error);
       },
     });
     await next.ready;
@@ -226,10 +231,11 @@ export class PluginInstance {
     this.#life.apply({ type: "replaced" });
     void next.ended.then((ending) => this.#onEnded(next, ending));
     this.#onReady(next);
-    this.#audit.reloaded(before, next.manifest, this.#options.host.runtime.clock.monotonic() - startedMs);
+    this.#parts.audit.reloaded(before, next.manifest, this.#options.host.runtime.clock.monotonic() - startedMs);
     if (!old) return; // It crashed meanwhile.
-    const gone = old.drain(DRAIN_MS).then(() => this.#dismiss(old)).finally(() => this.#leaving.delete(old));
-    this.#leaving.set(old, gone);
+    const { leaving } = this.#parts;
+    const gone = old.drain(DRAIN_MS).then(() => this.#dismiss(old)).finally(() => leaving.delete(old));
+    leaving.set(old, gone);
     await gone;
   }
 
@@ -245,12 +251,12 @@ export class PluginInstance {
     }
     let live: PluginProcess | null = null;
     try {
-      const source = this.#secrets.inSource(this.#source, () => this.#config);
+      const source = this.#parts.secrets.inSource(this.#source, () => this.#config);
       const started = live = await this.#spawn(source, () => this.#life.checkWanted());
       this.#current = started;
       this.#manifest = started.manifest;
       void started.ended.then((ending) => this.#onEnded(started, ending));
-      if (!this.#life.isWanted) this.#audit.ended(await started.stop());
+      if (!this.#life.isWanted) this.#parts.audit.ended(await started.stop());
       const profile = await this.#handshake(started, this.#config);
       this.#life.checkWanted();
       started.profile = profile;
@@ -258,10 +264,10 @@ export class PluginInstance {
       this.#onReady(started);
     } catch (thrown) {
       const error = startFailure(thrown, this.subject.name);
-      const isMisjudged = live !== null && await this.#mcp.isContradicted(error);
+      const isMisjudged = live !== null && await this.#parts.mcp.isContradicted(error);
       if (isMisjudged) this.#current = null; // That end is no failure of the plugin's.
       if (live) await live.ended; // And with it #onEnded, which keeps the state.
-      else this.#life.fail(error);
+      else this.#parts.fail(error);
       if (isMisjudged && this.#life.isWanted) return await this.#bringUp();
       throw error;
     }
@@ -274,16 +280,16 @@ export class PluginInstance {
       onRequest: (manifest, request) => this.#onRequest(manifest, request),
       onTools: (live, tools) => this.#onTools(live, tools),
     });
-    const options = this.#idleStopMs === null ? plain : this.#rest.counting(plain);
-    const mcpEra = await this.#mcp.eraOf(source, options);
+    const options = this.#idleStopMs === null ? plain : this.#parts.rest.counting(plain);
+    const mcpEra = await this.#parts.mcp.eraOf(source, options);
     return await spawnPlugin(source, { ...options, ...(mcpEra && { mcpEra }) });
   }
 
   async #handshake(live: PluginProcess, whole: Config): Promise<PluginProfile> {
     const { storageAvailable = false, kindMethods } = this.#options.host;
-    const config = this.#secrets.outward(live.manifest, whole);
+    const config = this.#parts.secrets.outward(live.manifest, whole);
     const profile = await live.handshake({ config, projects: projectsOf(this.#source), storageAvailable, kindMethods });
-    await this.#mcp.confirm();
+    await this.#parts.mcp.confirm();
     return profile;
   }
 
@@ -291,10 +297,11 @@ export class PluginInstance {
   #onReady(live: PluginProcess): void {
     const profile = live.profile!;
     if (profile.mcp) this.#keepTools(profile.mcp.tools);
-    const config = this.#secrets.outward(live.manifest, this.#config);
-    this.#audit.initialized(profile, live.manifest, config);
+    const { secrets, audit, rest } = this.#parts;
+    const config = secrets.outward(live.manifest, this.#config);
+    audit.initialized(profile, live.manifest, config);
     for (const project of projectsOf(this.#source)) live.tell(profile, "projects.activated", { project, config });
-    this.#rest.watch(live);
+    rest.watch(live);
   }
 
   /** Ends a process that serves, or did. From here on it is not called. */
@@ -304,7 +311,7 @@ export class PluginInstance {
     if (profile) {
       for (const project of projectsOf(this.#source)) live.tell(profile, "projects.deactivated", { project });
     }
-    this.#audit.ended(await live.stop());
+    this.#parts.audit.ended(await live.stop());
   }
 
   /** A running MCP server has other tools now. */
@@ -317,23 +324,21 @@ export class PluginInstance {
   }
 
   #keepTools(tools: readonly McpTool[]): void {
-    this.#mcp.tools = tools;
+    this.#tools = tools;
     this.#options.host.onTools?.(this.info());
   }
 
   /** Null for one that must have a process: it starts with the others, or nobody knows its tools yet. */
   get #idleStopMs(): number | null {
     const { onDemand } = this.#source.spec;
-    return onDemand && (!speaksMcp(this.#manifest) || this.#mcp.tools !== null) ? onDemand.idleStopMs : null;
+    return onDemand && (!speaksMcp(this.#manifest) || this.#tools !== null) ? onDemand.idleStopMs : null;
   }
 
   #onEnded(live: PluginProcess, ending: Ending): void {
     // A process that another has replaced, or that was stopped, is audited where it was dismissed.
     if (this.#current !== live || !this.#life.isWanted) return;
     this.#current = null;
-    this.#rest.unwatch();
-    this.#audit.ended(ending);
-    this.#life.fail(ending.error);
+    this.#parts.ended(ending);
   }
 
   #onRequest(manifest: Manifest, request: IncomingRequest): unknown {

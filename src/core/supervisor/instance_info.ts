@@ -6,20 +6,20 @@
 import type { AuditSubject } from "../audit/audit.ts";
 import type { Manifest } from "../manifest/manifest.ts";
 import { speaksMcp } from "../manifest/speaks_mcp.ts";
-import type { InstanceMcp } from "./instance_mcp.ts";
+import type { McpTool } from "../mcp/mcp_tool.ts";
 import type { Lifeline } from "./lifeline.ts";
 import type { PluginProcess } from "./plugin_process.ts";
-import type { PluginSource } from "./plugin_source.ts";
-import type { PluginInfo } from "./types.ts";
+import type { PluginInfo, PluginSpec } from "./types.ts";
 
 export function instanceInfo(
   subject: AuditSubject,
-  { manifest, source: { spec: { dir } }, life: { state: { status, restarts }, error }, live, mcp: { tools: listed } }: {
+  { manifest, spec: { dir }, life: { state: { status, restarts }, error }, live, tools }: {
     readonly manifest: Manifest;
-    readonly source: Pick<PluginSource, "spec">;
+    readonly spec: PluginSpec;
     readonly life: Pick<Lifeline, "state" | "error">;
     readonly live: PluginProcess | null;
-    readonly mcp: Pick<InstanceMcp, "tools">;
+    /** Those of an MCP server, as they are known. */
+    readonly tools: readonly McpTool[] | null;
   },
 ): PluginInfo {
   const { mcp, methods = [], features = [] } = live?.profile ?? {};
@@ -37,7 +37,7 @@ export function instanceInfo(
     net_refused: live?.net.counts() ?? [],
     methods,
     features,
-    tools: speaksMcp(manifest) ? listed ?? [] : manifest.tools,
+    tools: speaksMcp(manifest) ? tools ?? [] : manifest.tools,
     mcp: mcp ? { protocol: mcp.protocol, name: mcp.name, version: mcp.version } : null,
     error,
   };

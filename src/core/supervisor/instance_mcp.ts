@@ -1,5 +1,5 @@
 /**
- * The part of an instance that only MCP servers have: their tools while they are down, and how they want to be greeted.
+ * The part of an instance that only MCP servers have: how they want to be greeted.
  *
  * @module
  */
@@ -7,7 +7,6 @@ import type { Audit, AuditSubject } from "../audit/audit.ts";
 import { HostError } from "../errors/host_error.ts";
 import { isRemote, speaksMcp } from "../manifest/speaks_mcp.ts";
 import type { McpEra } from "../mcp/messages.ts";
-import type { McpTool } from "../mcp/mcp_tool.ts";
 import { EraStore } from "./era_store.ts";
 import { type PluginProcess, type PluginProcessOptions, spawnPlugin } from "./plugin_process.ts";
 import type { PluginSource } from "./plugin_source.ts";
@@ -35,10 +34,8 @@ export function noServer(plugin: string): never {
   throw new HostError("mcp.not_offered", `Plugin "${plugin}" is no MCP server`, { data: { plugin } });
 }
 
-/** Knows the tools and the era of one instance. */
+/** Knows the era of one instance. */
 export class InstanceMcp {
-  /** Tools of the server, kept while it is down: it is expected back. Null before they were pinned or listed. */
-  tools: readonly McpTool[] | null = null;
   readonly #host: SupervisorOptions;
   readonly #audit: Audit;
   readonly #subject: AuditSubject;

@@ -4,6 +4,7 @@
  * @module
  */
 import type { AuditSubject, CallAudit } from "../audit/audit.ts";
+import type { TreeMemory } from "../files/tree_memory.ts";
 import type { Manifest } from "../manifest/manifest.ts";
 import type { SecretMask } from "../values/secret_mask.ts";
 import type { ReadTurns } from "../wire/read_turns.ts";
@@ -23,6 +24,8 @@ export interface InstanceOptions {
   readonly subject: AuditSubject;
   /** Turns of all plugins whose output the host reads; absent, this one's is read at once. */
   readonly turns?: ReadTurns;
+  /** Hashes of folders that all plugins of a host share; absent, the files of this one are read at each start. */
+  readonly trees?: TreeMemory;
   readonly onNotification?: (notification: PluginNotification) => void;
   /** Calls the tools of an MCP server by the server's own names, and lists none of them. Default: false. */
   readonly byWireName?: boolean;

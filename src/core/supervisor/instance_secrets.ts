@@ -31,7 +31,12 @@ export class InstanceSecrets {
 
   /** Returns the source of a process whose config is what `config` returns, at its start and later. */
   inSource(source: PluginSource, config: () => Config): PluginSource {
-    return { ...source, prepare: async () => this.inCage(await source.prepare(), config) };
+    return {
+      spec: source.spec,
+      prepare: async () => this.inCage(await source.prepare(), config),
+      manifest: () => source.manifest(),
+      contentHash: () => source.contentHash(),
+    };
   }
 
   /** Returns the request for a cage of such a process. */

@@ -10,12 +10,12 @@ import { FRESH, type InstanceEvent, type InstanceState, nextState, RESTART_POLIC
 
 /** Ports that a lifeline acts through. */
 export interface LifelinePorts {
-  readonly clock: Clock;
+  readonly host: { readonly runtime: { readonly clock: Clock } };
   readonly audit: Audit;
   readonly subject: AuditSubject;
-  /** Starts the instance again when its wait is over. */
-  readonly retry: () => void;
 }
+
+const nothing = (): void => {};
 
 const FINAL_FAMILIES = ["manifest.", "capability.", "cage.", "mcp."];
 const FINAL_CODES: ReadonlySet<string> = new Set([
@@ -42,7 +42,7 @@ export class Lifeline {
   state: InstanceState = FRESH;
   /** The failure that took it down, or null; likewise. */
   error: HostError | null = null;
-  #cancelDelay: () => void = () => {};
+  #cancelDelay: () => void = nothing;
 
   /** Begins with an instance nobody has started. */
   constructor(ports: LifelinePorts) {
@@ -77,9 +77,9 @@ export class Lifeline {
     if (this.state.status === "running") this.error = null;
   }
 
-  /** Takes a failure: schedules the next try, or gives up. */
-  fail(error: HostError): void {
-    const { clock, audit, subject } = this.#ports;
+  /** Takes a failure: has `retry` called when the wait before the next try is over, or gives up. */
+  fail(error: HostError, retry: () => void): void {
+    const { host: { runtime: { clock } }, audit, subject } = this.#ports;
     if (!this.isWanted) return;
     this.error = error;
     if (error.code.startsWith("manifest.")) {
@@ -94,7 +94,7 @@ export class Lifeline {
     } else if (this.state.status === "crashed") {
       this.#cancelDelay = clock.after(this.state.delayMs, () => {
         this.apply({ type: "delayElapsed" });
-        this.#ports.retry();
+        retry();
       });
     }
   }

@@ -7,6 +7,7 @@ import type { CageRequest } from "../cage/cage.ts";
 import { resolveLimits } from "../cage/limits/cage_limits.ts";
 import { HostError } from "../errors/host_error.ts";
 import { hashTree, type TreeLimits, verifyTree } from "../files/tree.ts";
+import type { TreeMemory } from "../files/tree_memory.ts";
 import type { Manifest } from "../manifest/manifest.ts";
 import { MANIFEST_FILE, readManifest } from "../manifest/read_manifest.ts";
 import { grantedManifest } from "../manifest/withheld.ts";
@@ -18,31 +19,67 @@ import type { PluginSpec, SupervisorOptions } from "./types.ts";
 export interface PluginSource {
   readonly spec: PluginSpec;
   /** Checks the files and returns the request for a cage. Called anew before each start: files change in between. */
-  readonly prepare: () => Promise<CageRequest>;
+  prepare(): Promise<CageRequest>;
   /** Returns the manifest as it is granted now. */
-  readonly manifest: () => Promise<Manifest>;
+  manifest(): Promise<Manifest>;
   /** Returns a hash of everything that decides how its program behaves. Rejects where there is too much of that. */
-  readonly contentHash: () => Promise<string>;
+  contentHash(): Promise<string>;
 }
 
 export function projectsOf({ spec }: Pick<PluginSource, "spec">): readonly string[] {
   return spec.projects ?? [];
 }
 
-/** Returns the source of the plugin `name` in the folder of `spec`. */
-export function pluginSource(
-  name: string,
-  spec: PluginSpec,
-  host: SupervisorOptions,
-  readManifest: () => Promise<Manifest> = manifestReader(spec, host.runtime.files, { expected: name }),
-): PluginSource {
-  const prepare = async (): Promise<CageRequest> => {
-    if (spec.hash !== undefined) await verifyTree(name, spec.dir, spec.hash, host.runtime.files);
-    return cageRequest(await readManifest(), spec, host);
-  };
-  const contentHash = async (): Promise<string> =>
-    spec.hash ?? await contentOf(spec.dir, await readManifest(), host.runtime.files);
-  return { spec, prepare, manifest: readManifest, contentHash };
+/** The host around the folders of its plugins. */
+interface FolderPorts {
+  readonly host: SupervisorOptions;
+  /** Absent: the files of a folder are read at each start. */
+  readonly trees?: TreeMemory;
+}
+
+/** The source of a plugin in the folder of its spec; its manifest is read again only when the file has changed. */
+export class PluginFolder implements PluginSource {
+  readonly spec: PluginSpec;
+  readonly #name: string;
+  readonly #ports: FolderPorts;
+  #known: KnownManifest | null;
+
+  /** Keeps to the plugin `name`; `known` is its manifest where that was just read. */
+  constructor(name: string, spec: PluginSpec, ports: FolderPorts, known: KnownManifest | null = null) {
+    this.spec = spec;
+    this.#name = name;
+    this.#ports = ports;
+    this.#known = known;
+  }
+
+  async prepare(): Promise<CageRequest> {
+    const { dir, hash } = this.spec;
+    const { host, trees } = this.#ports;
+    if (hash !== undefined) await verifyTree(this.#name, dir, hash, host.runtime.files, trees);
+    return cageRequest(await this.manifest(), this.spec, host);
+  }
+
+  /** Rejects with `manifest.*`, and for a plugin of another name. */
+  async manifest(): Promise<Manifest> {
+    const { dir, withheld = NONE, added = NONE } = this.spec;
+    const { files } = this.#ports.host.runtime;
+    const stamp = await stampOf(dir, files);
+    if (this.#known !== null && stamp !== "" && this.#known.stamp === stamp) return this.#known.manifest;
+    const manifest = grantedManifest((await readManifest(dir, files)).manifest, withheld, added);
+    if (manifest.name !== this.#name) {
+      throw new HostError("manifest.invalid", `The plugin in "${dir}" was "${this.#name}" before`, {
+        data: { expected: this.#name, found: manifest.name },
+        hint: "A plugin keeps its name; install the other one apart",
+      });
+    }
+    this.#known = { stamp, manifest };
+    return manifest;
+  }
+
+  async contentHash(): Promise<string> {
+    const { dir, hash } = this.spec;
+    return hash ?? await contentOf(dir, await this.manifest(), this.#ports);
+  }
 }
 
 /** A folder within these is hashed whole at each start. */
@@ -52,8 +89,12 @@ const SMALL_TREE: TreeLimits = { maxBytes: 8 * 1024 * 1024, maxEntries: 200 };
  * Returns a hash of a folder that nobody has pinned: of the whole tree where that is small; else, so that a start does
  * not wait for thousands of files, of the place and time of the files that name its program and the packages it uses.
  */
-async function contentOf(dir: string, { command }: Manifest, files: Files): Promise<string> {
-  const whole = await hashTree(dir, files, SMALL_TREE).catch(() => null);
+async function contentOf(
+  dir: string,
+  { command }: Manifest,
+  { host: { runtime: { files } }, trees }: FolderPorts,
+): Promise<string> {
+  const whole = await hashTree(dir, files, SMALL_TREE, trees).catch(() => null);
   if (whole) return whole.hash;
   const telling = [MANIFEST_FILE, "package.json", "package-lock.json", "pyproject.toml", ...command];
   const stamps = await Promise.all(telling.map(async (name) => {
@@ -92,10 +133,12 @@ async function stampOf(dir: string, files: Files): Promise<string> {
   return ino === undefined ? "" : `${dev}:${ino}:${size}:${modifiedMs}`;
 }
 
+const NONE: readonly string[] = [];
+
 /** Returns a function that reads manifests as they are granted, that of each folder once. It rejects with `manifest.*`. */
 export function manifestBatch(files: Files): (spec: PluginSpec) => Promise<KnownManifest> {
   const read = new Map<string, Promise<KnownManifest>>();
-  return ({ dir, withheld = [], added = [] }) => {
+  return ({ dir, withheld = NONE, added = NONE }) => {
     const key = withheld.length + added.length === 0 ? dir : JSON.stringify([dir, withheld, added]);
     let reading = read.get(key);
     if (!reading) {
@@ -108,30 +151,5 @@ export function manifestBatch(files: Files): (spec: PluginSpec) => Promise<Known
       );
     }
     return reading;
-  };
-}
-
-/**
- * Returns a function that gives the manifest of a plugin as it is granted, read again only when its file has changed. It
- * rejects with `manifest.*`, and for a plugin of another name than `expected`, by default the name of the `known` one.
- */
-export function manifestReader(
-  { dir, withheld = [], added = [] }: PluginSpec,
-  files: Files,
-  { expected, known = null }: { readonly expected?: string; readonly known?: KnownManifest | null },
-): () => Promise<Manifest> {
-  return async () => {
-    const stamp = await stampOf(dir, files);
-    if (known !== null && stamp !== "" && known.stamp === stamp) return known.manifest;
-    const manifest = grantedManifest((await readManifest(dir, files)).manifest, withheld, added);
-    const name = known?.manifest.name ?? expected ?? manifest.name;
-    if (name !== manifest.name) {
-      throw new HostError("manifest.invalid", `The plugin in "${dir}" was "${name}" before`, {
-        data: { expected: name, found: manifest.name },
-        hint: "A plugin keeps its name; install the other one apart",
-      });
-    }
-    known = { stamp, manifest };
-    return manifest;
   };
 }

@@ -51,14 +51,6 @@ export class InstanceRest {
     return status === "resting" || (status === "spawning" && this.#ports.idleStopMs() !== null);
   }
 
-  /** Lets an instance rest that has no process. False when it must have one, has one, or is still losing one. */
-  begin(): boolean {
-    const { life, idleStopMs, ending } = this.#ports;
-    if (life.isWanted || ending() !== null || idleStopMs() === null) return false;
-    life.apply({ type: "rested" });
-    return true;
-  }
-
   /** Makes a call once there is a process; `end` hears of a start that fails. Throws `plugin.unavailable` where none will come. */
   through(
     method: string,

@@ -6,12 +6,13 @@
 import { type CallAudit, createAudit } from "../audit/audit.ts";
 import { maskedAudit } from "../audit/masked_audit.ts";
 import { asHostError, HostError } from "../errors/host_error.ts";
+import { TreeMemory } from "../files/tree_memory.ts";
 import { Callers } from "../values/caller.ts";
 import { SecretMask } from "../values/secret_mask.ts";
 import { ReadTurns } from "../wire/read_turns.ts";
 import { PluginInstance } from "./instance.ts";
 import type { InstanceOptions } from "./instance_options.ts";
-import { type KnownManifest, manifestBatch, manifestReader, pluginSource } from "./plugin_source.ts";
+import { type KnownManifest, manifestBatch, PluginFolder } from "./plugin_source.ts";
 import { failedCall } from "../wire/calls.ts";
 import type { CallEnd } from "../wire/connection_types.ts";
 import type {
@@ -59,6 +60,7 @@ export function createSupervisor(
       audit,
       secrets,
       turns,
+      trees: new TreeMemory(runtime),
       onNotification: (notification) => listeners.forEach((listener) => quietly(() => listener(notification))),
     }),
     startAll: () => startEnabled(instances),
@@ -72,7 +74,7 @@ export function createSupervisor(
       instances.delete(id);
     },
     async stopAll() {
-      await Promise.all([...instances.values()].map((instance) => instance.stop("stopped")));
+      await Promise.all(Array.from(instances.values(), (instance) => instance.stop("stopped")));
       await audit.flush();
     },
     async enable(id) {
@@ -107,7 +109,7 @@ export function createSupervisor(
   return supervisor;
 }
 
-type Ports = Pick<InstanceOptions, "host" | "audit" | "secrets" | "turns" | "onNotification">;
+type Ports = Pick<InstanceOptions, "host" | "audit" | "secrets" | "turns" | "trees" | "onNotification">;
 
 function registration(
   instances: Map<string, PluginInstance>,
@@ -138,12 +140,14 @@ function registration(
     },
     register: async (spec) => add(spec, await manifestBatch(files)(spec)).info(),
     async registerAll(specs) {
-      const read = manifestBatch(files);
-      const found = await Promise.all(specs.map((spec) => read(spec).catch(asHostError)));
-      return found.map((one, at) => {
-        if (one instanceof HostError) return one;
+      const reading = specs.map(manifestBatch(files));
+      const read = new Map<unknown, KnownManifest | HostError>();
+      await Promise.all(Array.from(new Set(reading), async (one) => read.set(one, await one.catch(asHostError))));
+      return specs.map((spec, at) => {
+        const known = read.get(reading[at])!;
+        if (known instanceof HostError) return known;
         try {
-          add(specs[at]!, one);
+          add(spec, known);
           return null;
         } catch (error) {
           return asHostError(error);
@@ -160,16 +164,17 @@ function newInstance(
   ports: Ports,
 ): PluginInstance {
   const { manifest, manifest: { name } } = known;
-  const source = pluginSource(name, spec, ports.host, manifestReader(spec, ports.host.runtime.files, { known }));
+  const source = new PluginFolder(name, spec, ports, known);
   return new PluginInstance({ ...ports, source, manifest, subject: { name, instance: spec.instance ?? name } });
 }
 
 async function startEnabled(instances: ReadonlyMap<string, PluginInstance>): ReturnType<Supervisor["startAll"]> {
   const resting: string[] = [];
+  const disabled: string[] = [];
   const others: [string, PluginInstance][] = [];
   for (const [id, instance] of instances) {
-    if (!instance.isEnabled) continue;
-    if (instance.restIfIdle()) resting.push(id);
+    if (!instance.isEnabled) disabled.push(id);
+    else if (instance.restIfIdle()) resting.push(id);
     else others.push([id, instance]);
   }
   const ends = await Promise.all(others.map(async ([instance, plugin]) => {
@@ -182,6 +187,7 @@ async function startEnabled(instances: ReadonlyMap<string, PluginInstance>): Ret
     failed: ends.filter((end): end is { instance: string; error: HostError } =>
       end.error !== null && end.error !== "rests"
     ),
+    disabled: disabled,
   };
 }
 
@@ -195,6 +201,7 @@ export function callContext(
   given: Partial<PluginCallContext>,
   defaults: { readonly operatorId: () => string | null; readonly requestId: () => string },
 ): PluginCallContext {
+  if (isWhole(given)) return given;
   const { project_id = null, agent_path = null, session_id = null, traceparent } = given;
   if ((project_id === null) !== (agent_path === null) || (agent_path === null) !== (session_id === null)) {
     throw new HostError("plugin.context_partial", "Cannot call a plugin with a half-set context", {
@@ -210,6 +217,12 @@ export function callContext(
     request_id: given.request_id ?? defaults.requestId(),
   };
   return traceparent === undefined ? context : { ...context, traceparent };
+}
+
+/** Whether nothing of a context is left to fill in or to refuse: that of a tool's call, of which no copy is made. */
+function isWhole(given: Partial<PluginCallContext>): given is PluginCallContext {
+  return given.request_id !== undefined && given.operator_id !== undefined && typeof given.session_id === "string" &&
+    typeof given.agent_path === "string" && typeof given.project_id === "string";
 }
 
 /** Adds a listener; the returned function takes it away again. */

@@ -243,8 +243,13 @@ export interface Supervisor extends AsyncDisposable {
    * with false, and changes nothing, when it does not rest, or may not with those. Rejects with `manifest.*`.
    */
   exchange(spec: PluginSpec): Promise<boolean>;
-  /** Readies every enabled plugin at once. One that fails is reported, and keeps nobody waiting. */
-  startAll(): Promise<{ running: string[]; resting: string[]; failed: { instance: string; error: HostError }[] }>;
+  /** Readies every enabled plugin at once, and names the others. One that fails is reported, and keeps nobody waiting. */
+  startAll(): Promise<{
+    running: string[];
+    resting: string[];
+    failed: { instance: string; error: HostError }[];
+    disabled: string[];
+  }>;
   /** Starts one plugin, also one that rests, resolving once it runs. Rejects with why its first start failed. */
   start(instance: string): Promise<void>;
   /** Lets a plugin that is `onDemand` rest until it is called, unless it runs; starts any other. */

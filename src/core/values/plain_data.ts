@@ -17,7 +17,10 @@ export function mapOf(data: Readonly<Record<string, unknown>>, key: string): Rec
 
 /** Returns the fields that are set: an optional property must be absent, and not undefined. */
 export function defined<T extends object>(fields: T): { [Key in keyof T]?: Exclude<T[Key], undefined> } {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Partial<
-    { [Key in keyof T]: Exclude<T[Key], undefined> }
-  >;
+  const kept: { [Key in keyof T]?: Exclude<T[Key], undefined> } = {};
+  for (const key of Object.keys(fields) as (keyof T)[]) {
+    const value = fields[key];
+    if (value !== undefined) kept[key] = value as Exclude<T[keyof T], undefined>;
+  }
+  return kept;
 }

@@ -241,7 +241,12 @@ function contextParamsJson(method: string, { params, context }: ContextParams): 
   // A copy would not have such a method of the object's class, and its own `_context` gives way to the host's.
   const isPlain = (params as { toJSON?: unknown }).toJSON === undefined && !Object.hasOwn(params, "_context");
   const json = isPlain ? toJson(params, `the params of "${method}"`) : "";
-  if (json.charCodeAt(0) !== 0x7b) return toJson({ ...params, _context: context }, `the params of "${method}"`);
+  if (json.charCodeAt(0) !== 0x7b) {
+    const { operator_id, project_id, agent_path, session_id, request_id, traceparent } = context;
+    const _context: WireContext = { operator_id, project_id, agent_path, session_id, request_id };
+    const whole = traceparent === undefined ? _context : { ..._context, traceparent };
+    return toJson({ ...params, _context: whole }, `the params of "${method}"`);
+  }
   const member = contextJson(context);
   return json.length === 2 ? "{" + member.slice(1) : json.slice(0, -1) + member;
 }

@@ -114,7 +114,7 @@ class LineConnection implements Connection {
     }
     // The id is taken before anything is written: a write can lead back here.
     const answer = this.#calls.add(method, timeoutMs, options, end);
-    this.#outbox.push(line);
+    this.#outbox.push(line, this.#calls.size);
     return answer;
   }
 

@@ -1,16 +1,20 @@
 /**
- * Lines on their way out: the writes of one tick joined into one, what is queued kept within bounds.
+ * Lines on their way out: the writes of one tick joined into a few, what is queued kept within bounds.
  *
  * @module
  */
 import type { Bytes } from "../ports/ports.ts";
 import type { Wire } from "./connection_types.ts";
 
+/** Text joined beyond this is written at once: half of what a pipe takes, so that its reader can begin. */
+const JOINED_CHARS = 32 * 1024;
 /**
- * Text joined beyond this is written at once. Less than the answers to a few hundred calls take would be too little:
- * the pieces wake the other side one by one, and calls come to wait for each other.
+ * The calls of one tick are written in parts, each as soon as it is the fourth of all calls in flight: the other side
+ * works on the first ones while this side still makes the others. Parts grow with the calls, so there are few of them.
  */
-const JOINED_CHARS = 256 * 1024;
+const PARTS = 4;
+/** The least that is written as a part: a write of less costs more than it gains. */
+const PART_CHARS = 1024;
 /** Most bytes one UTF-16 unit takes in UTF-8. */
 const MAX_BYTES_PER_CHAR = 3;
 
@@ -20,6 +24,7 @@ export class Outbox {
   readonly #bytes: Bytes;
   readonly #onFlushed: () => void;
   #text = "";
+  #lines = 0;
   #scheduled = false;
 
   /** Makes an outbox that calls `onFlushed` after each write. */
@@ -42,10 +47,16 @@ export class Outbox {
     return this.#bytes.byteLength(this.#text) + this.#bytes.byteLength(line) <= room;
   }
 
-  /** Sends a line, newline included, with the others of this tick. */
-  push(line: string): void {
+  /**
+   * Sends a line, newline included, with the others of this tick.
+   *
+   * @param calls For the line of a call: how many calls wait for an answer, this one included.
+   */
+  push(line: string, calls: number = Infinity): void {
     this.#text += line;
-    if (this.#text.length > JOINED_CHARS) return this.flush();
+    this.#lines++;
+    const { length } = this.#text;
+    if (length > JOINED_CHARS || (length >= PART_CHARS && this.#lines * PARTS >= calls)) return this.flush();
     if (this.#scheduled) return;
     this.#scheduled = true;
     queueMicrotask(this.#flushLater);
@@ -56,6 +67,7 @@ export class Outbox {
     if (this.#text === "") return;
     const text = this.#text;
     this.#text = "";
+    this.#lines = 0;
     this.#wire.write(text);
     this.#onFlushed();
   }

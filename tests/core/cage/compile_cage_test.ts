@@ -84,7 +84,6 @@ test("K-044 compileCage() gives the whole argument list, in the order that later
     tier: { name: "cgroup2", base: "/groups" },
     net: [],
     ownNetwork: false,
-    sealsNodes: false,
     files: {},
     granted: [...facts.grants, facts.installDir],
     args: [
@@ -96,19 +95,6 @@ test("K-044 compileCage() gives the whole argument list, in the order that later
       ...END,
     ],
   });
-});
-
-test("compileCage() puts read-only device nodes over bubblewrap's own where root runs the host", () => {
-  const runDir = "/srv/my home/run/cage-1";
-  const { args, sealsNodes } = compileCage(requestOf({}, places), { ...facts, isRoot: true, runDir });
-  const at = args.indexOf("--dev") + 2;
-  const nodes = ["null", "zero", "full", "random", "urandom", "tty"];
-  assert.deepEqual(
-    args.slice(at, at + 18),
-    nodes.flatMap((name) => ["--dev-bind", `${runDir}/node.${name}`, `/dev/${name}`]),
-  );
-  assert.equal(sealsNodes, true);
-  assert.equal(compileCage(requestOf({}, places), facts).sealsNodes, false);
 });
 
 test("compileCage() goes without the two flags an older bubblewrap lacks, and without nothing else", () => {

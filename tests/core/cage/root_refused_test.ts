@@ -22,11 +22,21 @@ test("a root host whose device nodes cannot be made read-only starts no plugin, 
   }
 });
 
-test("a root host without the programs that make device nodes read-only opens no cage; a user needs neither", async (t) => {
+test("a root host seals device nodes on which something is mounted already, as in some containers", async (t) => {
+  const at = await hostedGround(t);
+  if (!at || !await canBeBoth(t)) return;
+  const { out, verified, failure } = await at.hosted(
+    `exec unshare --mount bash --norc -c "mount --bind /dev/null /dev/null && exec $host"`,
+    { command: ["bash", "-c", "echo ran"] },
+  );
+  assert.deepEqual([out, verified, failure], ["ran\n", true, null]);
+});
+
+test("a root host without the programs that make device nodes read-only opens no cage; a user needs none", async (t) => {
   const at = await hostedGround(t);
   if (!at) return;
   const { files } = at.runtime;
-  for (const missing of ["/usr/bin/unshare", "/bin/mount"]) {
+  for (const missing of ["/usr/bin/unshare", "/usr/bin/nsenter", "/bin/mount"]) {
     const target: typeof files.target = (path) => path === missing ? Promise.resolve(null) : files.target(path);
     const runtime = { ...at.runtime, files: { ...files, target } };
     const request = requestOf({}, at.places);

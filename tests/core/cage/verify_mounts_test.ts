@@ -22,9 +22,17 @@ async function faultsOf(mounts: string | null, { isRoot = true, isGone = false }
     readText: () => mounts === null ? Promise.reject(new Error("EINVAL")) : Promise.resolve(mounts),
     target: (path) =>
       path.endsWith("/closed") ? Promise.reject(Object.assign(new Error(), { code: "EACCES" })) : Promise.resolve(
-        isGone
-          ? null
-          : { kind: "directory", dev: 1, ino: 2, mode: 0, uid: 0, size: 0, allocatedBytes: 0, modifiedMs: path.length },
+        isGone ? null : {
+          kind: "directory",
+          dev: 1,
+          ino: 2,
+          mode: 0,
+          uid: 0,
+          size: 0,
+          allocatedBytes: 0,
+          modifiedMs: path.length,
+          changedMs: 0,
+        },
       ),
   };
   const plan = { granted, overlays: [{ dest: "/srv/work/.git" }], isRoot };

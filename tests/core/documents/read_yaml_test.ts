@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { Lexer } from "yaml";
 import { issuesOf, manifestOf, manifestText, problems } from "../manifest/manifest_text.ts";
 
 test("every syntax error of the YAML is reported with its place", async () => {
@@ -7,6 +8,18 @@ test("every syntax error of the YAML is reported with its place", async () => {
   assert.deepEqual(await problems(manifestText("env: {a: 1")), ["manifest.yaml_syntax 8:1"]);
   const [issue] = await issuesOf("a: b: c");
   assert.equal(issue?.message, "Nested mappings are not allowed in compact mappings");
+});
+
+test("a text is taken apart into lexemes once, and those are counted before they are parsed", async (t) => {
+  const { lex } = Lexer.prototype;
+  t.after(() => Lexer.prototype.lex = lex);
+  let passes = 0;
+  Lexer.prototype.lex = function (...args) {
+    passes++;
+    return lex.apply(this, args);
+  };
+  assert.equal((await manifestOf(manifestText())).name, "notes");
+  assert.equal(passes, 1);
 });
 
 test("a key that stands twice is reported where it stands again", async () => {

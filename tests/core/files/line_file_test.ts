@@ -12,14 +12,20 @@ import { until } from "../../support/until.ts";
 async function onSmallDisk(t: TestContext, onFull = async (_path: string): Promise<void> => {}) {
   const path = `${await scratchDir(t)}/lines`;
   const disk = { isFull: false, takes: 10 };
-  const append: Files["append"] = async (path, text) => {
-    if (!disk.isFull) return await files.append(path, text);
-    await files.append(path, text.slice(0, disk.takes));
-    await onFull(path);
-    throw Object.assign(new Error("ENOSPC: no space left on device, write"), { code: "ENOSPC" });
+  const openToAppend: Files["openToAppend"] = async (path) => {
+    const open = await files.openToAppend(path);
+    return {
+      close: () => open.close(),
+      async append(bytes) {
+        if (!disk.isFull) return await open.append(bytes);
+        await open.append(bytes.slice(0, disk.takes));
+        await onFull(path);
+        throw Object.assign(new Error("ENOSPC: no space left on device, write"), { code: "ENOSPC" });
+      },
+    };
   };
   const lossLine = (count: number, reason: string) => `${count} lost: ${reason.slice(0, 6)}`;
-  const file: LineFile = lineFile({ path, files: { ...files, append }, lossLine });
+  const file: LineFile = lineFile({ path, files: { ...files, openToAppend }, lossLine });
   const write = async (...lines: string[]) => {
     for (const line of lines) file.write(line);
     await file.flush();
@@ -74,4 +80,30 @@ test("with a clock, lines that come soon after a write go into one write; a flus
   queue.write("f".repeat(40_000));
   await until(() => writes.length === 4, "a write of many characters", "turn");
   assert.equal(clock.waiting, 0);
+});
+
+test("a file stays open for many writes in a row, and is closed when there is nothing left to write", async (t) => {
+  const path = `${await scratchDir(t)}/lines`;
+  const counts = { opened: 0, closed: 0, writes: 0 };
+  const openToAppend: Files["openToAppend"] = async (path) => {
+    const open = await files.openToAppend(path);
+    counts.opened++;
+    return {
+      async append(bytes) {
+        counts.writes++;
+        await open.append(bytes);
+        if (counts.writes < 100) file.write(`line ${counts.writes}`); // The next one comes before this write is over.
+      },
+      async close() {
+        counts.closed++;
+        await open.close();
+      },
+    };
+  };
+  const file: LineFile = lineFile({ path, files: { ...files, openToAppend }, lossLine: String });
+  file.write("line 0");
+  await file.flush();
+  assert.deepEqual(counts, { opened: 2, closed: 2, writes: 100 });
+  const lines = (await readFile(path, "utf8")).trimEnd().split("\n");
+  assert.deepEqual(lines, Array.from({ length: 100 }, (_, at) => `line ${at}`));
 });

@@ -127,7 +127,12 @@ test("K-014 calls to a plugin that is down fail at once as [BLOCKED], and nobody
   await using s = await supervised();
   const down = await s.add("crashes_on_call");
   const echo = await s.add("echo");
-  assert.deepEqual(await s.supervisor.startAll(), { running: [down, echo], resting: [], failed: [] });
+  assert.deepEqual(await s.supervisor.startAll(), {
+    running: [down, echo],
+    resting: [],
+    failed: [],
+    disabled: [],
+  });
   const blocked = { code: "plugin.unavailable", http: 502, message: /^\[BLOCKED\]/ };
   await assert.rejects(s.supervisor.call(down, "fixture.call"), blocked);
   await s.next("plugin.crashed");

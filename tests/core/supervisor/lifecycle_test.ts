@@ -245,7 +245,7 @@ test("K-051 disable stops a plugin and keeps it down; enable brings it back", as
   await s.supervisor.disable(echo);
   assert.deepEqual((await s.next("plugin.disabled")).data, { reason: "operator" });
   assert.equal(s.supervisor.plugin(echo).status, "disabled");
-  assert.deepEqual(await s.supervisor.startAll(), { running: [], resting: [], failed: [] });
+  assert.deepEqual(await s.supervisor.startAll(), { running: [], resting: [], failed: [], disabled: [echo] });
   await s.supervisor.enable(echo);
   assert.equal(s.supervisor.plugin(echo).status, "running");
 });

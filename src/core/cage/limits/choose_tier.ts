@@ -103,7 +103,7 @@ async function rehearse(tier: LimitTier, runtime: Runtime): Promise<void> {
   if (plan.dirs.length === 0) return;
   await makeGroups(plan, files);
   try {
-    await writeSettings(plan.later, files);
+    await writeSettings([...plan.settings, ...plan.later], files);
     // Moving a process into a group needs write access to the common ancestor, which making the group does not need:
     // only a user who is not root can lack it.
     if (uid === 0) return;

@@ -12,12 +12,10 @@ const MAX_ATTEMPTS = 10;
 /** How long the processes of a group may take to end. */
 const ENDING_MS = 500;
 
-/** Makes the groups. Rejects with `cage.limits_failed`; what was made is removed then. */
-export async function makeGroups({ dirs, settings }: GroupPlan, files: Files): Promise<void> {
+/** Makes the groups, whose settings the launcher writes. Rejects with `cage.limits_failed`; what was made is removed then. */
+export async function makeGroups({ dirs }: Pick<GroupPlan, "dirs">, files: Files): Promise<void> {
   try {
     await Promise.all(dirs.map((dir) => files.makeDir(dir, { mode: 0o755 })));
-    // One after the other: of two limits on memory the kernel takes the lower first.
-    await writeSettings(settings, files);
   } catch (cause) {
     for (const dir of dirs) await files.removeDir(dir).catch(() => {});
     throw limitsFailed(cause);

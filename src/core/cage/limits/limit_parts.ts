@@ -25,7 +25,7 @@ export interface GroupSetting {
 export interface GroupPlan {
   /** Folders to make, which the cage's first process joins. */
   readonly dirs: readonly string[];
-  /** Written before the cage starts. */
+  /** Written by the launcher, in this order: of two limits on memory the kernel takes the lower first. */
   readonly settings: readonly GroupSetting[];
   /**
    * Written once the plugin runs: its share of the processor. On a busy machine a start with that share alone would

@@ -116,6 +116,7 @@ test("systemd gives a scope where it runs, to root by the system's manager and t
     size: 0,
     allocatedBytes: 0,
     modifiedMs: 0,
+    changedMs: 0,
   };
   const asked: Command[] = [];
   const tierFor = async (uid: number, door: string) =>

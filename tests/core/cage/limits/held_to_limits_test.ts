@@ -139,7 +139,7 @@ test("a cage whose groups are gone before it joins them is not started", async (
     for (const group of await readGroups(command.cwd, files)) await files.removeDir(group);
   });
   const { failure, out } = await caged.end();
-  assert.deepEqual([failure?.code, out], ["cage.setup_failed", ""]);
+  assert.deepEqual([failure?.code, out], ["cage.limits_failed", ""]);
   assert.match(failure?.message ?? "", /control groups/);
 });
 
@@ -234,6 +234,7 @@ test("a cage in a scope of systemd is launched through it, from an empty environ
     size: 0,
     allocatedBytes: 0,
     modifiedMs: 0,
+    changedMs: 0,
   };
   const asked: Command[] = [];
   const door = runtime.uid === 0 ? "/run/systemd/private" : `/run/user/${runtime.uid}/bus`;

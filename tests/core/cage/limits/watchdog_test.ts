@@ -58,7 +58,17 @@ function procOf(tree: Readonly<Record<number, FakeProcess>>, sizes: FakeSizes = 
       const [mib, ino] = sizes[path] ?? [];
       if (mib === undefined || ino === undefined) return path.includes("map_files") ? missing() : Promise.resolve(null);
       const size = mib * MIB;
-      const info: FileInfo = { kind: "file", dev: 1, ino, mode: 0, uid: 0, size, allocatedBytes: size, modifiedMs: 0 };
+      const info: FileInfo = {
+        kind: "file",
+        dev: 1,
+        ino,
+        mode: 0,
+        uid: 0,
+        size,
+        allocatedBytes: size,
+        modifiedMs: 0,
+        changedMs: 0,
+      };
       return Promise.resolve(info);
     },
     usedBytes: (path) => Promise.resolve((sizes[`used ${path}`]?.[0] ?? 0) * MIB),

@@ -1,0 +1,19 @@
+/**
+ * Facts of the machine that no plugin can change and that hold as long as a host runs: where the system keeps its
+ * programs, and the namespaces of the host itself.
+ *
+ * @module
+ */
+
+/** Returns `ask`, which is asked once for each key, and again where it has failed. */
+export function askedOnce<K extends object, T>(ask: (key: K) => Promise<T>): (key: K) => Promise<T> {
+  const answers = new WeakMap<K, Promise<T>>();
+  return (key) => {
+    let answer = answers.get(key);
+    if (!answer) {
+      answers.set(key, answer = ask(key));
+      answer.catch(() => answers.delete(key));
+    }
+    return answer;
+  };
+}
