@@ -75,13 +75,13 @@ test("N-001 within the gate the plugin is called once, between PreToolUse and Po
     const places = steps.map((step) => body.indexOf(step));
     assert.ok(places.every((at, index) => at >= 0 && (index === 0 || at > places[index - 1]!)), places.join());
   };
-  await inOrder("run(): Promise", ["surelyFit(", "!this.#isJudged()", "this.#make(", "this.#walk("]);
-  await inOrder("async #walk(", ["checkArguments(", "this.#judge(", "this.#make("]);
-  await inOrder("#isJudged(): boolean", ["!rules.isEmpty", 'engine.has("PreToolUse")', "whenAllowed"]);
-  await inOrder("async #heard(", ["this.#after("]);
-  await inOrder("async #judge(", [
+  await inOrder("run(): Promise", ["surelyFit(", "!this.isJudged()", "this.make(", "this.walk("]);
+  await inOrder("async walk(", ["checkArguments(", "this.judge(", "this.make("]);
+  await inOrder("isJudged(): boolean", ["!rules.isEmpty", 'engine.has("PreToolUse")', "whenAllowed"]);
+  await inOrder("async heard(", ["this.after("]);
+  await inOrder("async judge(", [
     "let verdict = applyRules(",
-    "this.#before(",
+    "this.before(",
     "if (this.#args !== given) verdict = applyRules(",
     "askPerson(",
   ]);
