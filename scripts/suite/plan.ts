@@ -15,16 +15,23 @@ export interface Batch {
 
 /** Costly, and the least about a runtime: each has lighter tests of the same rooms beside it that run on all three. */
 export const HEAVY: readonly string[] = [
-  "./tests/cli/approvals_test.ts", // Commands over rooms whose own tests run everywhere.
+  "./tests/cli/approval", // Commands over rooms whose own tests run everywhere.
   "./tests/cli/audit",
+  "./tests/cli/doctor_test.ts",
+  "./tests/cli/forged_lines_test.ts",
   "./tests/cli/hook",
   "./tests/cli/host_commands_test.ts",
+  "./tests/cli/init_test.ts",
   "./tests/cli/jobs_test.ts",
   "./tests/cli/mcp_", // Their steps have tests of their own.
   "./tests/cli/plugin_",
   "./tests/cli/project_",
+  "./tests/cli/read_only_home_test.ts",
   "./tests/cli/rules_test.ts",
   "./tests/cli/secret",
+  "./tests/cli/serve_test.ts", // Signals have stop_test.ts, servers tests/http.
+  "./tests/cli/terminal_test.ts",
+  "./tests/cli/usage_test.ts",
   "./tests/conformance_mcp/", // Whole suites and foreign clients; tests/mcp asks the same code directly.
   "./tests/frameworks/ai_sdk_test.ts", // Foreign frameworks; what their adapters share is tried on each runtime.
   "./tests/frameworks/claude_agent_test.ts", // A program of its own for each test; the adapter is little beside it.
@@ -33,8 +40,26 @@ export const HEAVY: readonly string[] = [
   "./tests/frameworks/mastra_test.ts",
   "./tests/frameworks/openai_agents_test.ts",
   "./tests/findings/", // Once more from outside, what the rooms promise.
-  "./tests/host/approvals_kill_test.ts",
+  "./tests/host/approvals_", // Rooms of the host that ask nothing of a runtime but a plugin's process.
+  "./tests/host/compact_test.ts",
+  "./tests/host/consents_test.ts",
+  "./tests/host/gate_doors_test.ts",
+  "./tests/host/hooks_test.ts",
+  "./tests/host/host_kinds_test.ts",
+  "./tests/host/kept_results_test.ts",
+  "./tests/host/knobs_test.ts",
+  "./tests/host/mcp_re", // Requests and resources of servers.
+  "./tests/host/pins_test.ts",
+  "./tests/host/plugins_from_test.ts",
+  "./tests/host/portable_hooks_test.ts",
+  "./tests/host/refused_test.ts",
+  "./tests/host/reread_test.ts",
+  "./tests/host/tool_search_test.ts",
+  "./tests/host/tracing_test.ts",
+  "./tests/host/withheld_test.ts",
   "./tests/console/", // A browser in front of the API that tests/http asks directly.
+  "./tests/core/cage/net/clients_test.ts", // Programs in other languages.
+  "./tests/core/cage/net/lookups_test.ts",
   "./tests/core/cage/escapes_", // Walls of the kernel, whoever asked for them.
   "./tests/core/remote/", // Servers elsewhere, over the network that tests/adapters tries on each runtime.
   "./tests/mcp/", // Foreign clients, servers and suites; tests/core/mcp and tests/host/mcp_… run everywhere.
