@@ -124,7 +124,7 @@ export class PluginInstance {
     this.#stops++;
     this.#life.apply({ type: event });
     if (event === "disabled") this.isEnabled = false;
-    if (this.#made) await this.#endOnce(); // No parts, no process to end
+    if (this.#made) await this.#endOnce(); // Without parts it never had a process.
   }
 
   #endOnce(): Promise<void> {
@@ -196,11 +196,10 @@ export class PluginInstance {
    * could not; the one that runs goes on then. Rejects with `plugin.reloading` while another one is on its way.
    */
   async replace(spec: PluginSpec = { ...this.#source.spec, config: this.#config }): Promise<Replacement> {
-    const { clock } = this.#options.host.runtime;
     if (this.#next) throw reloadingError(this.subject);
     if (!this.#current?.profile) throw this.#life.unavailable();
     const source = new PluginFolder(this.subject.name, spec, this.#options);
-    const startedMs = clock.monotonic();
+    const startedMs = this.#options.host.runtime.clock.monotonic();
     const current = (): Config => this.#next === next ? spec.config ?? {} : this.#config;
     const next: PendingReplacement = this.#next = new PendingReplacement({
       spawn: () => this.#spawn(this.#parts.secrets.inSource(source, current), () => next.check()),
