@@ -4,7 +4,7 @@
  * @module
  */
 import type { JSX } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useLayoutEffect, useState } from "preact/hooks";
 
 /** Selector of the control that a key moves the focus to. */
 const FOCUS: Readonly<Record<string, string>> = {
@@ -35,7 +35,8 @@ export interface KeyState {
 /** Listens as long as the view is open; a person who types into a field is left alone. */
 export function useRequestKeys({ move, leave }: { move: (by: 1 | -1) => void; leave: () => void }): KeyState {
   const [isHelpOpen, setHelp] = useState(false);
-  useEffect(() => {
+  // With the commit, not after the next frame: until then keys would act on the list as it was before.
+  useLayoutEffect(() => {
     const onKey = (event: KeyboardEvent): void => {
       const { key, target } = event;
       if (event.ctrlKey || event.metaKey || event.altKey || !(target instanceof HTMLElement)) return;
