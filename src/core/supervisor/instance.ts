@@ -124,7 +124,7 @@ export class PluginInstance {
     this.#stops++;
     this.#life.apply({ type: event });
     if (event === "disabled") this.isEnabled = false;
-    if (this.#made) await this.#endOnce(); // Without parts it never had a process.
+    if (this.#made) await this.#endOnce(); // Without parts it was never started.
   }
 
   #endOnce(): Promise<void> {
