@@ -5,7 +5,7 @@
  * @module
  */
 
-/** Returns `ask`, which is asked once for each key, and again where it has failed. */
+/** Returns a function that calls `ask` once for each key and keeps its answer; after a failure it asks again. */
 export function askedOnce<K extends object, T>(ask: (key: K) => Promise<T>): (key: K) => Promise<T> {
   const answers = new WeakMap<K, Promise<T>>();
   return (key) => {

@@ -27,10 +27,10 @@ export const RUN_AS_USER = "Run the host as an ordinary user: sudo -u <user> kag
 const OPTIONS = "bind,ro,nosuid,noexec";
 
 /**
- * Two functions for bash: `seal` mounts each node read-only over itself, `is_sealed` looks whether they all are: of two
- * mounts at one place the later counts. Not every
- * mount program makes a bind mount read-only when asked to, and none says so. From a table it takes one program for all,
- * which leaves out a node that something is mounted on already, as in some containers: then each is mounted by itself.
+ * Two functions for bash. `seal` mounts each node read-only over itself. `is_sealed` checks that they all are, because
+ * not every mount program makes a bind mount read-only when asked to, and none reports it; of two mounts at one place the
+ * later counts. `seal` mounts all nodes from one table with one program; `mount` then skips a node that already has a
+ * mount on it, as in some containers, so each node is mounted by itself where the check fails.
  */
 export const SEAL: string = `
 is_sealed() {

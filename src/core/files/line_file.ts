@@ -46,7 +46,7 @@ export interface LineFile {
 const LF = 0x0a;
 /** Each write costs system calls, however few its lines: under load, 50 writes in a second are enough. */
 const REST_MS = 20;
-/** A write costs as much as copying some of these characters does. */
+/** Fewer and larger writes: each costs a trip to another thread, whatever its length. */
 const FILE_HURRY_FROM = 256 * 1024;
 /**
  * Writes in a row for which a file stays open: opening and closing it costs more than a write. Whoever removes the file
